@@ -182,6 +182,10 @@ class Net(unittest.TestCase):
         far = {line["link"]: line["to"].split(":")[0] for line in self.report("tiles", "0")["tiles"]}
         down, degraded = titles("path", "down"), titles("path", "degraded")
         self.assertEqual((len(down), len(degraded)), (1, 1))
+        # What is broken lies over frames and all other links, and down over degraded.
+        order = [one.get("class") for one in xml.etree.ElementTree.fromstring(self.good("svg"))]
+        self.assertLess(max(i for i, name in enumerate(order) if name in ("group", "link")), order.index("degraded"))
+        self.assertLess(order.index("degraded"), order.index("down"))
         self.assertTrue(down[0].startswith(f"routers 0 and {far['0:0']}: ") and "1 down" in down[0], down)
         self.assertTrue(degraded[0].startswith(f"routers 0 and {far['0:1']}: ") and "1 degraded" in degraded[0], degraded)
         self.assertEqual(len(titles("path", "link")), len(whole))

@@ -7,6 +7,7 @@ usage: check_topo.py ARIES_TOPO
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,25 @@ class Topo(unittest.TestCase):
         self.assertEqual(sum("groups" in title for title in links), 3)
         for machine in ("aries:groups=20,cables_per_pair=6", "torus:x=3,y=4,z=3", "clos:radix=4", "canonical:"):
             xml.etree.ElementTree.fromstring(self.good("svg", machine))
+
+    def test_nothing_of_a_picture_is_cut_off(self):
+        """Ends and middles of links, corners of frames, beginnings and ends of texts lie in it."""
+        for machine in ("aries:groups=1,chassis=1,slots=1", "aries:groups=6,chassis=1,slots=2", "aries:groups=1,chassis=1", "canonical:",
+                        "canonical:p=1,a=40,h=1,groups=2"):
+            picture = xml.etree.ElementTree.fromstring(self.good("svg", machine))
+            left, top, width, height = map(float, picture.get("viewBox").split())
+            points = []
+            for path in picture.iter(SVG + "path"):
+                ax, ay, cx, cy, bx, by = map(float, re.sub("[MQ]", "", path.get("d")).split())
+                points += [(ax, ay), (bx, by), ((ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4)]
+            for text in picture.iter(SVG + "text"):
+                x, y = float(text.get("x")), float(text.get("y"))
+                points += [(x, y), (x + len(text.text) * float(text.get("font-size", 12)) * 0.55, y)]
+            for rect in picture.iter(SVG + "rect"):
+                x, y = float(rect.get("x")), float(rect.get("y"))
+                points += [(x, y), (x + float(rect.get("width")), y + float(rect.get("height")))]
+            for x, y in points:
+                self.assertTrue(left <= x <= left + width and top <= y <= top + height, f"{machine}: {x}, {y} is outside")
 
     def test_bad_input_T11_T25_T31(self):
         """One line with the rule, and a status that tells wrong usage from a bad machine."""

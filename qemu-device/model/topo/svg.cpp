@@ -8,6 +8,7 @@
 #include <map>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 namespace aries::topology
@@ -22,9 +23,12 @@ constexpr double STEP = 36;   ///< from a router to the next
 constexpr double ROUTER = 16; ///< its size
 constexpr double MARGIN = 44; ///< around what is in a group
 constexpr double GAP = 70;    ///< between groups
+constexpr double EDGE = 12;   ///< around the whole
 constexpr double LEGEND = 22; ///< height of a line
+constexpr double LINK_OPACITY = 0.55;
 constexpr std::array<const char *, 2> MARK_COLOURS = {"#f39c12", "#ff0000"};
 constexpr std::array<const char *, 2> MARK_NAMES = {"degraded", "down"};
+constexpr std::array<double, 2> MARK_WIDTHS = {5, 3}; ///< the second lies above, and leaves an edge of the first
 constexpr std::array<const char *, 6> COLOURS = {"#2a9d3a", "#222222", "#2554c7", "#c0392b", "#8e44ad", "#d68910"};
 
 std::string escaped(const std::string &text)
@@ -51,7 +55,7 @@ class Drawing
 {
 public:
 	Drawing(std::ostream &out, const Machine &machine, const Marks &marks)
-		: out_(out), machine_(machine), marks_(marks),
+		: to_(out), machine_(machine), marks_(marks),
 		  shown_(machine.groups, machine.groups <= GROUPS_WITH_LINKS)
 	{
 		if (!shown_.empty())
@@ -78,23 +82,29 @@ public:
 		across_ = std::clamp<uint32_t>(across_, 1, machine.groups);
 	}
 
+	/* What is drawn tells how large the picture is: curves and long names go beyond the groups. */
 	void draw()
 	{
-		const uint32_t down = (machine_.groups + across_ - 1) / across_;
 		const double top = LEGEND * static_cast<double>(machine_.classes.size() + 2 + (marked() ? 3 : 0));
 
 		origin_ = {GAP / 2, top};
-		out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << across_ * (width_ + GAP)
-		     << "\" height=\"" << top + down * (height_ + GAP)
-		     << "\" font-family=\"sans-serif\" font-size=\"12\">\n"
-		     << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
 		legend();
 		between_groups();
 		for (uint32_t group = 0; group < machine_.groups; group++)
 			frame(group);
 		inside_groups();
+		for (const std::ostringstream &marked : marked_out_)
+			out_ << marked.str();
 		routers();
-		out_ << "</svg>\n";
+
+		const double left = least_.x - EDGE, upper = least_.y - EDGE;
+		const double width = most_.x + EDGE - left, height = most_.y + EDGE - upper;
+
+		to_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height
+		    << "\" viewBox=\"" << left << ' ' << upper << ' ' << width << ' ' << height
+		    << "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect x=\"" << left << "\" y=\"" << upper
+		    << "\" width=\"" << width << "\" height=\"" << height << "\" fill=\"white\"/>\n"
+		    << out_.str() << "</svg>\n";
 	}
 
 private:
@@ -125,13 +135,28 @@ private:
 			start.y + MARGIN + (row + 0.5) * STEP};
 	}
 
+	void include(const Point &at)
+	{
+		least_ = {std::min(least_.x, at.x), std::min(least_.y, at.y)};
+		most_ = {std::max(most_.x, at.x), std::max(most_.y, at.y)};
+	}
+
+	/* Where a text ends is guessed: letters are not wider than this, on average. */
+	void include_text(double x, double y, size_t letters, double size)
+	{
+		include({x + static_cast<double>(letters) * size * 0.62, y});
+	}
+
 	void legend()
 	{
 		double y = LEGEND;
+		std::ostringstream title;
 
-		out_ << "<text x=\"" << origin_.x << "\" y=\"" << y << "\" font-size=\"16\">" << escaped(machine_.name)
-		     << ": " << machine_.groups << (machine_.groups == 1 ? " group, " : " groups, ")
-		     << machine_.routers.size() << " routers, " << machine_.nodes.size() << " nodes</text>\n";
+		title << machine_.name << ": " << machine_.groups << (machine_.groups == 1 ? " group, " : " groups, ")
+		      << machine_.routers.size() << " routers, " << machine_.nodes.size() << " nodes";
+		include_text(origin_.x, y, title.str().size(), 16);
+		out_ << "<text x=\"" << origin_.x << "\" y=\"" << y << "\" font-size=\"16\">" << escaped(title.str())
+		     << "</text>\n";
 		for (size_t cls = 0; cls < machine_.classes.size(); cls++)
 			legend_line(y += LEGEND, colour(cls), escaped(machine_.classes[cls].name));
 		if (!marked())
@@ -143,6 +168,7 @@ private:
 
 	void legend_line(double y, const char *stroke, const std::string &text)
 	{
+		include_text(origin_.x + 38, y, text.size(), 12);
 		out_ << "<line x1=\"" << origin_.x << "\" y1=\"" << y - 4 << "\" x2=\"" << origin_.x + 30 << "\" y2=\""
 		     << y - 4 << "\" stroke=\"" << stroke << "\" stroke-width=\"3\"/><text x=\"" << origin_.x + 38
 		     << "\" y=\"" << y << "\">" << text << "</text>\n";
@@ -152,6 +178,7 @@ private:
 	{
 		const Point at = corner(group);
 
+		include({at.x + width_, at.y + height_});
 		out_ << "<g class=\"group\"><rect x=\"" << at.x << "\" y=\"" << at.y << "\" width=\"" << width_
 		     << "\" height=\"" << height_
 		     << "\" rx=\"8\" fill=\"#f6f6f2\" fill-opacity=\"0.92\" stroke=\"#999\"/><text x=\"" << at.x + 8
@@ -159,15 +186,18 @@ private:
 	}
 
 	/* A curve from one point to another, bent aside by some part of its length. */
-	void curve(const Point &a, const Point &b, double bend, const char *cls, const char *stroke, double width,
-		   const std::string &title)
+	void curve(std::ostream &out, const Point &a, const Point &b, double bend, const char *cls, const char *stroke,
+		   double width, double opacity, const std::string &title)
 	{
 		const Point control = {(a.x + b.x) / 2 - (b.y - a.y) * bend, (a.y + b.y) / 2 + (b.x - a.x) * bend};
 
-		out_ << "<path class=\"" << cls << "\" d=\"M" << a.x << " " << a.y << " Q" << control.x << " "
-		     << control.y << " " << b.x << " " << b.y << "\" fill=\"none\" stroke=\"" << stroke
-		     << "\" stroke-width=\"" << width << "\" stroke-opacity=\"0.55\"><title>" << title
-		     << "</title></path>\n";
+		/* A curve lies between its ends and the middles of the ways to its control point. */
+		include({(a.x + control.x) / 2, (a.y + control.y) / 2});
+		include({(b.x + control.x) / 2, (b.y + control.y) / 2});
+		out << "<path class=\"" << cls << "\" d=\"M" << a.x << " " << a.y << " Q" << control.x << " "
+		    << control.y << " " << b.x << " " << b.y << "\" fill=\"none\" stroke=\"" << stroke
+		    << "\" stroke-width=\"" << width << "\" stroke-opacity=\"" << opacity << "\"><title>" << title
+		    << "</title></path>\n";
 	}
 
 	/* Links that are drawn as one. */
@@ -199,10 +229,11 @@ private:
 			if (bundle.marked[mark])
 				title += ", " + std::to_string(bundle.marked[mark]) + " " + MARK_NAMES[mark];
 		}
-		curve(a, b, bend, "link", colour(cls), width, title);
+		curve(out_, a, b, bend, "link", colour(cls), width, LINK_OPACITY, title);
 		for (size_t mark = 0; mark < MARK_NAMES.size(); mark++) {
 			if (bundle.marked[mark])
-				curve(a, b, bend, MARK_NAMES[mark], MARK_COLOURS[mark], width + 1, title);
+				curve(marked_out_[mark], a, b, bend, MARK_NAMES[mark], MARK_COLOURS[mark],
+				      MARK_WIDTHS[mark], 1, title);
 		}
 	}
 
@@ -271,7 +302,12 @@ private:
 		}
 	}
 
-	std::ostream &out_;
+	std::ostream &to_;
+	std::ostringstream out_;
+	/** Links with a mark, which nothing but routers may hide. */
+	std::array<std::ostringstream, MARK_NAMES.size()> marked_out_;
+	Point least_{GAP / 2, 0}; ///< corners of what is drawn
+	Point most_{GAP / 2, 0};
 	const Machine &machine_;
 	const Marks &marks_;
 	std::vector<bool> shown_; ///< groups of which the inside is drawn
