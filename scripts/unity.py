@@ -146,6 +146,9 @@ def main():
     parser.add_argument("-o", "--output", nargs="+", required=True, help="files to write")
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="sources to include, after --")
     args = parser.parse_args()
+    for path in args.sources:
+        if not path.endswith(".cpp"):
+            parser.error(f"{path} is not C++: compiled as what it is not, it might do something else")
     root = Path(os.path.abspath(args.root))
     try:
         groups = divide([Source(Path(os.path.abspath(path)), root) for path in args.sources], len(args.output))

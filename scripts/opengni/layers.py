@@ -296,6 +296,8 @@ def other_kernel():
 
 # pytest is a package of the distribution, whatever python3 is first in PATH.
 PYTHON = "/usr/bin/python3"
+# Programs that a shell has put into the background ignore interruptions, and so do all that they start; tests interrupt some.
+INTERRUPTIBLE = ("env", "--default-signal=INT")
 # Results of pytest's exit status that are results of tests: all passed, some failed, none was there.
 PYTEST_RAN = (0, 1, 5)
 # Nodes of one class want a gigabyte or two, and classes with eight a little more.
@@ -333,7 +335,7 @@ def _pytest(label, folder, results, alone, workers, options, env):
     """
     side_by_side = ["-p", "xdist", f"--numprocesses={workers}", "--dist=loadscope", "--max-worker-restart=0"] if workers > 1 else []
     status, output = _command(label, [
-        PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={TOP}",
+        *INTERRUPTIBLE, PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={TOP}",
         "--continue-on-collection-errors", "-p", "opengni.pytest_layer", f"--opengni-results={results}", f"--opengni-alone={alone}",
         *side_by_side, *options, str(TOP / folder)],
         {"PYTHONPATH": str(TOP / "scripts"), **(env or {})}, SILENCE_SLOW if slow_tests() else SILENCE)

@@ -151,7 +151,8 @@ class Boots(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.machine = self.folder / "machine"
-        self.machine.write_text("#!/bin/sh\nexec sleep 1000\n", encoding="ascii")
+        self.seconds = f"1000.{os.getpid()}"  # by which machines of this process are known
+        self.machine.write_text(f"#!/bin/sh\nexec sleep {self.seconds}\n", encoding="ascii")
         self.machine.chmod(0o755)
         self.environment = {**os.environ, "OPENGNI_BUILD": str(self.folder)}
 
@@ -174,7 +175,7 @@ class Boots(unittest.TestCase):
     def left(self):
         """Machines that run."""
         return [path for path in Path("/proc").glob("[0-9]*/cmdline")
-                if b"sleep\0001000\0" == path.read_bytes() and host.is_alive(path.parent.name)]
+                if f"sleep\0{self.seconds}\0".encode() == path.read_bytes() and host.is_alive(path.parent.name)]
 
     def assert_ended(self):
         self.assertEqual(self.tool("list"), (0, ""))

@@ -126,7 +126,7 @@ class Own(DiskCase):
         disk.prepare(config, 0)
         self.write(config)
         disk.remove(config)
-        config.make_dir(anew=True)
+        config.claim().release()  # which empties the folder
         again = self.config(name="kept", keep=True)
         again.validate()
         disk.prepare(again, 0)

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Layers of Python tests: each test counts once, whatever becomes of it, side by side or alone."""
 
+import os
 import tempfile
 import textwrap
 import unittest
@@ -82,7 +83,9 @@ class Layer(unittest.TestCase):
             folder = Path(name)
             for file, text in files.items():
                 (folder / file).write_text(textwrap.dedent(text), encoding="utf-8")
-            with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: workers):
+            ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # a worker may run this
+            with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: workers), \
+                    mock.patch.dict(os.environ, ours, clear=True):
                 cases = layers._python("outcomes", folder)  # pylint: disable=protected-access
                 times = [line.split(" s  ", 1) for line in layers.times_file("outcomes").read_text(encoding="utf-8").splitlines()]
         return cases, {name: float(seconds) for seconds, name in times}

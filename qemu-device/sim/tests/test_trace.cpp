@@ -97,7 +97,7 @@ void files_that_cannot_be(void **)
 	refused(with("1,0,1,8"), "has 5 values");
 	refused(with("1,0,1,8,put,9"), "has 5 values");
 	refused(with("-1,0,1,8,put"), "ns: not a whole number");
-	refused(with("9999999999,0,1,8,put"), "ns: not a whole number from 0 to 2000000000");
+	refused(with("9999999999,0,1,8,put"), "a message at 9999999999 ns: a run has at most 2000000000; sim-trace.py");
 	refused(with("1,0,1,8,put\n1,0,1,8,put"), "more than 1 messages");
 }
 

@@ -193,7 +193,7 @@ void rows_as_csv(void **)
 	row.note = "window 4, both ways";
 	const std::string text = perf::csv_text({row});
 	const std::string second = text.substr(text.find('\n') + 1);
-	assert_string_equal(second.c_str(), "put-bw,8,3,,,1500.5,,,,,,\"window 4, both ways\"\n");
+	assert_string_equal(second.c_str(), "put-bw,8,3,,,1500.5,,,,,,,\"window 4, both ways\"\n");
 	const std::string first = text.substr(0, text.find('\n'));
 	/* As many columns; the note has one comma of its own. */
 	assert_int_equal(std::count(first.begin(), first.end(), ',') + 1,
