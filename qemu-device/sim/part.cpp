@@ -51,6 +51,7 @@ Part::Part(const Layout &layout, const Division &division, uint32_t number, cons
 	kept_.resize(places * 2 * channels);
 	near_.resize(places);
 	received_.assign(places, NO_PACKET);
+	taken_.resize(places * layout_.nics * routing::CLASSES);
 	near_sum_.resize(routers_);
 	nic_check_.resize(routers_);
 	nic_hungry_.resize(routers_);

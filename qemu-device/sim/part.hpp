@@ -105,10 +105,9 @@ struct Nic {
 	uint32_t left = 0;     ///< of them
 	uint32_t sequence = 0; ///< of the next request
 	uint16_t outstanding = 0;
-	uint16_t taken[routing::CLASSES]{}; ///< as Buffer's, of requests and of responses
-	uint8_t index = 0;                  ///< in its router
-	Operation operation{};              ///< of the message
-	uint32_t promised = 0;              ///< responses that wait or are being made
+	uint8_t index = 0;     ///< in its router
+	Operation operation{}; ///< of the message
+	uint32_t promised = 0; ///< responses that wait or are being made
 	Queue responses;
 	Queue waiting;            ///< requests that find no room for a response
 	uint32_t node = NO_PLACE; ///< none if there is no node
@@ -422,6 +421,7 @@ private:
 	std::vector<uint16_t> kept_;       // the same by port, channel
 	std::vector<uint32_t> near_;       // flits in the router for this output
 	std::vector<uint32_t> received_;   // packet that has just come to the NICs
+	std::vector<uint16_t> taken_;      // as Buffer::taken, by processor tile, NIC, class
 
 	/* By router in the part; told_ by router of the machine. */
 	std::vector<uint32_t> near_sum_; // of network tiles

@@ -359,7 +359,8 @@ void Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
 			release(places_ + nic.base + tile, channel, bit);
 	}
 	pool_[number].header.channel = static_cast<uint8_t>(channel);
-	ports_[places_ + place].turn = static_cast<uint8_t>(bit + take_turn(nic.taken[response], pool_[number].flits));
+	ports_[places_ + place].turn = static_cast<uint8_t>(
+		bit + take_turn(taken_[size_t{place} * layout_.nics * routing::CLASSES + bit], pool_[number].flits));
 	enter(number, place);
 }
 
