@@ -135,7 +135,11 @@ class Teardown(unittest.TestCase):
         self.assertEqual(call("up", "-q", "-n", "1", "--name", self.name).returncode, 0)
         try:
             done = call("shell", "0", "--name", self.name, input="tty; uname -n\nexit 4\n")
-            self.assertEqual(done.returncode, 4)
-            self.assertRegex(done.stdout, "/dev/pts/0\nnode0")
+            self.assertEqual((done.returncode, done.stdout), (4, "not a tty\nnode0\n"))
+            # and the same at a terminal, which script(1) gives it
+            typed = subprocess.run(["script", "-qec", f"{CLUSTER} shell 0 --name {self.name}", "/dev/null"], input="tty; uname -n\nexit 4\n",
+                                   capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(typed.returncode, 4, typed.stdout)
+            self.assertRegex(typed.stdout, "/dev/pts/0\r?\nnode0")
         finally:
             call("down", "--name", self.name)
