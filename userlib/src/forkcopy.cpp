@@ -25,6 +25,7 @@ struct Kept {
 	uint64_t end;
 	uint32_t count;
 	bool advised; /* the first of a run, while the process forks: the run is */
+	bool torn;    /* the same: it could not be, for want of mappings */
 };
 
 struct Table {
@@ -96,7 +97,7 @@ uint32_t Table::split(uint64_t at)
 			high = middle;
 	}
 	if (low < used && kept[low].start < at) {
-		const Kept rest = {at, kept[low].end, kept[low].count, false};
+		const Kept rest = {at, kept[low].end, kept[low].count, false, false};
 		kept[low].end = at;
 		insert(++low, rest);
 	}
@@ -158,15 +159,19 @@ void Table::hide()
 	for (uint32_t i = 0, next; i < used; i = next) {
 		next = run(i);
 		const uint64_t end = kept[next - 1].end;
-		kept[i].advised = all_there(kept[i].start, end);
-		if (kept[i].advised)
-			(void)madvise(pointer(kept[i].start), end - kept[i].start, MADV_DONTFORK);
+		const bool there = all_there(kept[i].start, end);
+		const bool done = there && !madvise(pointer(kept[i].start), end - kept[i].start, MADV_DONTFORK);
+		kept[i].advised = done;
+		kept[i].torn = there && !done;
 	}
 }
 
 /*
  * It takes back what hide() has done and nothing else, so it makes no border between mappings that is not there: it
  * does not fail where a process has as many mappings as it may have, or in the middle of a huge page.
+ *
+ * The kernel may have made one border of a run and not the other. Mappings are joined when their flags change, so those
+ * of such a run are changed and changed back: there is room for that now.
  */
 void Table::show()
 {
@@ -174,6 +179,12 @@ void Table::show()
 		next = run(i);
 		if (kept[i].advised)
 			(void)madvise(pointer(kept[i].start), kept[next - 1].end - kept[i].start, MADV_DOFORK);
+	}
+	for (uint32_t i = 0, next; i < used; i = next) {
+		next = run(i);
+		const uint64_t bytes = kept[next - 1].end - kept[i].start;
+		if (kept[i].torn && !madvise(pointer(kept[i].start), bytes, MADV_DONTFORK))
+			(void)madvise(pointer(kept[i].start), bytes, MADV_DOFORK);
 	}
 }
 
@@ -236,7 +247,7 @@ bool fork_keep(const PageRange &range)
 	for (; at < range.end; i++) {
 		const uint64_t next = i < t->used && t->kept[i].start < range.end ? t->kept[i].start : range.end;
 		if (at < next)
-			t->insert(i, {at, next, 1, false});
+			t->insert(i, {at, next, 1, false, false});
 		else
 			t->kept[i].count++;
 		at = t->kept[i].end;
