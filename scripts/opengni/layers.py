@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import host, patience, tap
@@ -51,6 +52,10 @@ def _end_group(process):
         process.wait()
 
 
+# Programs that _command() waits for, in whichever thread.
+_running: set[subprocess.Popen] = set()
+
+
 def _command(name, argv, env=None, silence=SILENCE):
     """Run a program with its output in a log; (exit status, output). It may take long, but has to get on."""
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -58,6 +63,7 @@ def _command(name, argv, env=None, silence=SILENCE):
     with open(log, "wb") as out:
         process = subprocess.Popen(argv, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=TOP,
                                    env={**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}, start_new_session=True)
+        _running.add(process)
         try:
             status = patience.wait_speaking(process, log, silence)
         except patience.Silent as error:
@@ -66,6 +72,8 @@ def _command(name, argv, env=None, silence=SILENCE):
         except BaseException:
             _end_group(process)
             raise
+        finally:
+            _running.discard(process)
     return status, log.read_text(encoding="utf-8", errors="replace")
 
 
@@ -306,19 +314,18 @@ WORKERS_MAX = 4
 
 
 def _workers():
-    """How many classes of tests run side by side: while the guests of one boot or wait, those of another have the processors."""
+    """How many files of tests run side by side: while the guests of one boot or wait, those of another have the processors."""
     return max(1, min(WORKERS_MAX, host.cpus(), (host.available_mib() or WORKER_MIB) // WORKER_MIB))
 
 
-def _read_results(*files):
-    """(cases, times) of files that the plugin pytest_layer has written.
+def _read_results(file):
+    """(cases, times) of a file that the plugin pytest_layer has written.
 
-    A test has one case, however often it is told of: as a whole, by the end of its class, by each run for a file that
-    cannot be imported. Its first failure is what counts.
+    A test has one case, however often it is told of: as a whole, by the end of its class. Its first failure is what counts.
     """
     cases: dict[str, tap.Case] = {}
     times = []
-    for line in "".join(file.read_text(encoding="utf-8") for file in files).splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
         result = json.loads(line)
         name, status = result["name"], result["status"]
         if status and (name not in cases or status == tap.FAIL != cases[name].status):
@@ -328,33 +335,45 @@ def _read_results(*files):
     return list(cases.values()), times
 
 
-def _pytest(label, folder, results, alone, workers, options, env):
-    """One run of pytest over a folder, results to a file: the classes that are to be alone, or all others.
-
-    A worker that dies fails the test it was at and ends the run: xdist 3.1 may wait for ever for one that it starts in its place.
-    """
-    side_by_side = ["-p", "xdist", f"--numprocesses={workers}", "--dist=loadscope", "--max-worker-restart=0"] if workers > 1 else []
-    status, output = _command(label, [
-        *INTERRUPTIBLE, PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={TOP}",
+def _pytest(label, file, alone, options, env):
+    """One run of pytest over a file, in a process of its own: (cases, times) of the classes that are to be alone, or of all others."""
+    results = LOGS / f"{label}.json"
+    results.unlink(missing_ok=True)
+    command = [
+        *INTERRUPTIBLE, PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={file.parent}",
         "--continue-on-collection-errors", "-p", "opengni.pytest_layer", f"--opengni-results={results}", f"--opengni-alone={alone}",
-        *side_by_side, *options, str(TOP / folder)],
-        {"PYTHONPATH": str(TOP / "scripts"), **(env or {})}, SILENCE_SLOW if slow_tests() else SILENCE)
-    if status not in PYTEST_RAN or not results.exists():
-        last = output.strip().splitlines()
-        raise LayerError(f"pytest ended with status {status}: {last[-1] if last else 'it said nothing'}; log {LOGS / (label + '.log')}")
+        *options, str(file)]
+    env = {"PYTHONPATH": str(TOP / "scripts"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(env or {})}
+    failure = None
+    try:
+        status, output = _command(label, command, env, SILENCE_SLOW if slow_tests() else SILENCE)
+        if status not in PYTEST_RAN:
+            failure = f"pytest ended with status {status}: {(output.strip().splitlines() or ['it said nothing'])[-1]}"
+    except LayerError as error:
+        failure = str(error)
+    cases, times = _read_results(results)
+    return cases + ([tap.Case(file.stem, tap.FAIL, failure)] if failure else []), times
 
 
 def _python(name, folder, *options, env=None):
-    """Python tests of a folder: first those that may run side by side, class by class, then those that are to be alone."""
+    """Python tests of a folder: first those that may run side by side, file by file, then those that are to be alone."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    files = [LOGS / f"{name}.json", LOGS / f"{name}-alone.json"]
-    for file, alone, workers in zip(files, ("no", "yes"), (_workers(), 1)):
-        file.unlink(missing_ok=True)
-        _pytest(file.stem, folder, file, alone, workers, options, env)
-    cases, times = _read_results(*files)
+    # A long file that begins last would be waited for.
+    files = sorted((TOP / folder).glob("test_*.py"), key=lambda file: (-file.stat().st_size, file.name))
+    with ThreadPoolExecutor(_workers()) as pool:
+        try:
+            runs = list(pool.map(lambda file: _pytest(f"{name}-{file.stem}", file, "no", options, env), files))
+        except BaseException:
+            # Who is stopped here would else wait for the end of all tests that run.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(_running):
+                _end_group(process)
+            raise
+    runs += [_pytest(f"{name}-{file.stem}-alone", file, "yes", options, env) for file in files if "ALONE" in file.read_text(encoding="utf-8")]
+    cases = [case for some, _ in runs for case in some]
     if not cases:
         raise LayerError(f"no tests in {folder}")
-    _write_times(name, times)
+    _write_times(name, [entry for _, times in runs for entry in times])
     return cases
 
 

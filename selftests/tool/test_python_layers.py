@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Layers of Python tests: each test counts once, whatever becomes of it, side by side or alone."""
 
-import os
+import signal
 import tempfile
 import textwrap
 import unittest
@@ -13,7 +13,8 @@ from opengni import layers, tap
 
 # Tests of every kind of end.
 OUTCOMES = """
-    import os, time, unittest
+    import time, unittest
+    from pathlib import Path
 
 
     class Good(unittest.TestCase):
@@ -61,16 +62,31 @@ OUTCOMES = """
         ALONE = "measures something"
 
         def test_alone(self):
-            self.assertNotIn("PYTEST_XDIST_WORKER", os.environ)
+            self.assertFalse((Path(__file__).parent / "busy").exists())
+"""
+# One that is at work for a while.
+BUSY = """
+    import time, unittest
+    from pathlib import Path
+
+
+    class Busy(unittest.TestCase):
+        def test_works(self):
+            busy = Path(__file__).parent / "busy"
+            busy.touch()
+            time.sleep(3)
+            busy.unlink()
 """
 DIES = """
     import os, unittest
 
 
     class Dies(unittest.TestCase):
+        def test_before(self):
+            pass
+
         def test_ends_the_process(self):
-            if "PYTEST_XDIST_WORKER" in os.environ:
-                os._exit(3)
+            os._exit(3)
 """
 
 
@@ -83,9 +99,7 @@ class Layer(unittest.TestCase):
             folder = Path(name)
             for file, text in files.items():
                 (folder / file).write_text(textwrap.dedent(text), encoding="utf-8")
-            ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # a worker may run this
-            with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: workers), \
-                    mock.patch.dict(os.environ, ours, clear=True):
+            with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: workers):
                 cases = layers._python("outcomes", folder)  # pylint: disable=protected-access
                 times = [line.split(" s  ", 1) for line in layers.times_file("outcomes").read_text(encoding="utf-8").splitlines()]
         return cases, {name: float(seconds) for seconds, name in times}
@@ -113,18 +127,33 @@ class Layer(unittest.TestCase):
         self.assertGreaterEqual(times["test_outcomes.Good.test_passes"], 0.3)
 
     def test_side_by_side(self):
-        cases, _ = self.run_layer({"test_outcomes.py": OUTCOMES}, 2)
+        cases, _ = self.run_layer({"test_outcomes.py": OUTCOMES, "test_busy.py": BUSY}, 2)
         self.check_ends(cases)
 
-    def test_a_process_that_dies_is_a_failure(self):
-        cases, _ = self.run_layer({"test_outcomes.py": DIES}, 2)
-        self.assertEqual(self.statuses(cases, "Dies.test_ends_the_process"), [tap.FAIL])
+    def test_a_process_that_dies_is_a_failure_of_its_file(self):
+        cases, _ = self.run_layer({"test_dies.py": DIES, "test_outcomes.py": OUTCOMES}, 1)
+        self.check_ends(cases)
+        self.assertEqual([(case.name, case.status) for case in cases if "dies" in case.name],
+                         [("test_dies.Dies.test_before", tap.PASS), ("test_dies", tap.FAIL)])
 
     def test_a_file_that_cannot_be_read_is_a_failure(self):
-        for workers in (1, 2):
-            cases, _ = self.run_layer({"test_broken.py": "import nothing_of_this_name\n", "test_outcomes.py": OUTCOMES}, workers)
-            self.check_ends(cases)
-            self.assertEqual([case.status for case in cases if case.name == "test_broken"], [tap.FAIL], workers)
+        cases, _ = self.run_layer({"test_broken.py": "import nothing_of_this_name\n", "test_outcomes.py": OUTCOMES}, 2)
+        self.check_ends(cases)
+        self.assertEqual([case.status for case in cases if case.name == "test_broken"], [tap.FAIL])
+
+    def test_who_is_stopped_stops_its_tests(self):
+        """check.py ends by an exception in its main thread, while others wait for tests."""
+        hangs = "import time, unittest\n\n\nclass Hangs(unittest.TestCase):\n    def test_hangs(self):\n        time.sleep(1000)\n"
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, stop)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.alarm(5)
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_layer({"test_hangs.py": hangs, "test_hangs_too.py": hangs}, 2)
+        self.assertEqual(layers._running, set())  # pylint: disable=protected-access
 
     def test_no_tests_are_an_error(self):
         with self.assertRaisesRegex(layers.LayerError, "no tests"):
