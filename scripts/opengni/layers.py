@@ -304,8 +304,8 @@ def other_kernel():
 
 # pytest is a package of the distribution, whatever python3 is first in PATH.
 PYTHON = "/usr/bin/python3"
-# Programs that a shell has put into the background ignore interruptions, and so do all that they start; tests interrupt some.
-INTERRUPTIBLE = ("env", "--default-signal=INT")
+# What a shell has put into the background, or nohup has started, ignores some signals, and so does all that it starts; tests send them.
+INTERRUPTIBLE = ("env", "--default-signal")
 # Results of pytest's exit status that are results of tests: all passed, some failed, none was there.
 PYTEST_RAN = (0, 1, 5)
 # Nodes of one class want a gigabyte or two, and classes with eight a little more.
