@@ -16,7 +16,7 @@ def parse_nodes(text, count):
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            numbers.extend(range(int(first), min(int(last if dash else first), count) + 1))
+            numbers.extend(range(int(first), min(int(last if dash else first), max(int(first), count)) + 1))
     except ValueError:
         raise UsageError(f"'{text}' is not a list of node addresses such as 0 or 0,2-3") from None
     for number in numbers:

@@ -91,6 +91,13 @@ class Commands(ClusterCase):
         self.assertEqual(self.tool("shell", 1, stdin=None, input="exit 7\necho never\n").returncode, 7)
         self.assertEqual(self.tool("shell", 1, stdin=None, input="true\nfalse\n").returncode, 1)
 
+    def test_a_shell_at_a_terminal(self):
+        terminal = Terminal([TOOL, "shell", "--name", self.cluster.config.name, "1"])
+        self.wait_for(lambda: b"# " in terminal.text, lambda: f"no prompt: {terminal.text!r}", TIME)
+        terminal.type(b"tty; exit 4\n")
+        self.assertEqual(terminal.end(), 4, terminal.text)
+        self.assertIn(b"/dev/pts/", terminal.text)
+
     def test_a_working_directory_that_is_not_there(self):
         result = self.tool("exec", "--node", 0, "--cwd", "/nowhere", "--", "true")
         self.assertNotEqual(result.returncode, 0)
