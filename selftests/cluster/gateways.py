@@ -22,11 +22,12 @@ BOUND = 60.0  # s for anything to happen on a busy machine
 class Gateway:
     """One that runs on a host, and the lines that it has told."""
 
-    def __init__(self, case, number, name, *options):
+    def __init__(self, case, number, name, *options, under=()):
+        """under: a command with arguments that runs it."""
         self.case, self.number, self.name = case, number, name
         self.log = case.folder / f"{name}-{number}-{time.monotonic_ns()}.log"
         with open(self.log, "w", encoding="ascii") as out:
-            self.program = case.hosts.start(number, GATEWAY, "run", "--self", name, *options, stdout=out, stderr=subprocess.STDOUT)
+            self.program = case.hosts.start(number, *under, GATEWAY, "run", "--self", name, *options, stdout=out, stderr=subprocess.STDOUT)
         case.addCleanup(self.end, signal.SIGKILL)
 
     def lines(self, pattern=""):
@@ -107,9 +108,9 @@ class GatewayCase(unittest.TestCase):
                 self.fail(story())
             time.sleep(0.05)
 
-    def start(self, number, *options, name=None, file=None, key=None):
+    def start(self, number, *options, name=None, file=None, key=None, under=()):
         """A gateway on a host."""
-        return Gateway(self, number, name or NAMES[number], "--hosts", file or self.file, "--key", key or self.key, *options)
+        return Gateway(self, number, name or NAMES[number], "--hosts", file or self.file, "--key", key or self.key, *options, under=under)
 
     def start_ping(self, number, to, *options):
         """Starts ping on a host: Popen, see ping_result(). It ends with the test, also if that fails."""

@@ -65,6 +65,27 @@ class Two(GatewayCase):
         time.sleep(2)
         self.assertLess((switches() - before) / 2, 100, "wakes up far more often than it has beats to send")
 
+    def policies(self, number):
+        """How the kernel schedules the threads of the gateway there."""
+        script = "for task in /proc/$(pgrep -x aries-gateway)/task/*; do chrt -p ${task##*/}; done"
+        return {line.split()[-1] for line in self.hosts.run(number, "sh", "-c", script).stdout.splitlines() if "policy" in line}
+
+    def test_guests_do_not_hold_it_up(self):
+        """It runs before what is ordinary, unless it polls, or may not."""
+        refused = self.start(0, under=("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "prlimit", "--rtprio=0"))
+        refused.wait_for("realtime priority is refused .Operation not permitted.")
+        refused.wait_for("listens at")
+        self.assertEqual(self.policies(0), {"SCHED_OTHER"})
+        refused.end()
+        if self.hosts.run(1, "chrt", "-r", "1", "true", check=False).returncode:
+            self.skipTest("nobody may have realtime priority here")
+        for options, policy in (((), "SCHED_RR"), (("--spin", "50"), "SCHED_OTHER")):
+            beta = self.start(1, *options)
+            beta.wait_for("listens at")
+            self.assertEqual(self.policies(1), {policy})
+            self.assertEqual(beta.lines("realtime"), [])
+            beta.end()
+
     def test_sigterm(self):
         alpha, beta = self.start(0), self.start(1)
         beta.wait_for("alpha: up")

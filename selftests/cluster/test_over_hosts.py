@@ -24,7 +24,8 @@ class FourNodes(Hosts):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cluster = SyncCluster(cls.config("0-1", "2-3", machine="aries:groups=2", place="2,400,0,700"))
+        cls.cluster = SyncCluster(cls.config("0-1", "2-3", machine="aries:groups=2", place="2,400,0,700",
+                                             gateway=["--timeout", "8"]))
         cls.addClassCleanup(cls.cluster.down)
         cls.cluster.up()
         cls.cluster.serve()

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* aries-gateway: one a host, for fabrics whose nodes live on several. */
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <functional>
 #include <iostream>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 
@@ -122,6 +125,22 @@ WireCallbacks logged(Log &log, const std::vector<Host> &hosts)
 	return callbacks;
 }
 
+/*
+ * Guests keep the processors of their host busy, and an ordinary thread among them may wait for seconds: time in which
+ * every other host counts this one as away. A gateway sleeps unless guests want something of it, so it may come before
+ * them. One that polls (--spin) would leave them nothing. Threads that are made later run as this one does.
+ * Return: what to tell the user, if anything.
+ */
+std::string come_before_guests(const WireOptions &options)
+{
+	const sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+
+	if (options.spin.count() || sched_setscheduler(0, SCHED_RR, &lowest) == 0)
+		return {};
+	return std::string("realtime priority is refused (") + std::generic_category().message(errno) +
+	       "): while guests load this host, others may count it as away";
+}
+
 /* Serves until a signal comes. */
 class Gateway
 {
@@ -137,6 +156,8 @@ public:
 
 		if (!retry_)
 			throw Error("no more descriptors");
+		if (const std::string refused = come_before_guests(options_); !refused.empty())
+			log_.tell(self_.name + ": " + refused);
 		log_.tell(self_.name + ": listens at " + self_.where() + " with " + wire_->status().provider);
 		if (!commands.fabric.path.empty()) {
 			callbacks = join(commands.fabric, std::move(callbacks));
