@@ -40,6 +40,9 @@ struct aries_dev {
 	struct pci_dev *pdev;
 	struct rw_semaphore state_sem;
 	enum aries_state state;
+	unsigned int id;
+	struct mutex ptag_lock;
+	wait_queue_head_t resume_wq;
 	bool hw_ok;
 	u8 *regs;
 	bool identified;
@@ -99,10 +102,18 @@ struct aries_domain {
 	u32 cookie;
 	u32 dgram_limit;
 	u32 dgrams;
+	u64 job_id;
+	bool suspended;
+	unsigned int changes;
+};
+
+struct aries_owner_ops {
+	void (*suspend)(struct aries_owner *own, bool suspend);
 };
 
 struct aries_owner {
 	struct aries_dev *ad;
+	const struct aries_owner_ops *ops;
 	int pid;
 	u16 nr;
 	struct aries_domain *dom;
@@ -167,6 +178,8 @@ static inline void aries_sim_trace_recv(const struct aries_owner *own, u32 nr, u
 }
 
 #define ARIES_TRACE_H
+#define trace_aries_job_suspend(id, dom) ((void)(id), (void)(dom))
+#define trace_aries_job_resume(id, dom) ((void)(id), (void)(dom))
 #define trace_aries_recv_post aries_sim_trace_recv
 #define trace_aries_recv_done aries_sim_trace_recv
 #define trace_aries_recv_cancel aries_sim_trace_recv
