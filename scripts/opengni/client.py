@@ -199,13 +199,13 @@ class _Kept:
         """Nothing is left to print."""
 
 
-async def run(name, node, argv):
-    """Run a command on a node; (exit status, output, complaints)."""
+async def run(name, node, argv, timeout=None):
+    """Run a command on a node; (exit status, output, complaints). Several may be run at once: an interruption ends their client."""
     reader, writer = await connect(name)
-    request = {"op": "exec", "argv": argv, "nodes": [node]}
+    request = {"op": "exec", "argv": argv, "nodes": [node], "timeout": timeout}
     ranks = (await ask(reader, writer, request))["ranks"]
     kept = _Kept()
-    ends = await _follow(reader, writer, ranks, kept, request, False)
+    ends = await _follow(reader, writer, ranks, kept, {**request, "signals": ()}, False)
     out, complaints = (kept.text[stream].decode("utf-8", "replace") for stream in (1, 2))
     return exit_status(ends.codes.values()), out, complaints + ends.reasons[0]
 

@@ -5,7 +5,7 @@
 import asyncio
 import json
 
-from . import console, copying, debugger, properties, selection, ssh, tracing
+from . import console, copying, debugger, insmod, properties, selection, ssh, tracing
 from .config import parse_size
 from .errors import UsageError
 
@@ -23,6 +23,10 @@ def _console(args):
 
 def _log(args):
     return console.print_log(args.name, args.node)
+
+
+def _insmod(args):
+    return insmod.run(args.name, selection.nodes(args.name, args.node), args.module, args.test, not args.no_build)
 
 
 def _trace(args):
@@ -97,6 +101,18 @@ def _add_trace(subs):
     trace.add_argument("--packets", type=int, metavar="N", help="record only the first N packets of each operation")
 
 
+def _add_insmod(subs):
+    parser = subs.add_parser("insmod", help="build the modules that have changed, and load them on nodes in place of the old ones, with those that"
+                             " need them and their parameters (Documentation/developing.md)")
+    parser.add_argument("module", nargs="*", metavar="MODULE", help="loaded in any case: the name of a module of this tree, FILE.ko or the folder of"
+                        " a client's sources; parameters follow it as NAME=VALUE (default: those that are loaded and have changed)")
+    parser.add_argument("--node", default="all", help="'all', or addresses such as 0 or 0,2-3 (default all)")
+    parser.add_argument("--test", action="append", default=[], metavar="COLLECTION/NAME", help="build a test of selftests/ such as aries/fork,"
+                        " and run it on the first of the nodes afterwards; may be given several times")
+    parser.add_argument("--no-build", action="store_true", help="take what is built")
+    return parser
+
+
 def add(subs):
     """Add the parsers of these operations."""
     cp = subs.add_parser("cp", help="copy files and folders to nodes or from one; node1:PATH is a place on node 1, all:PATH on every node")
@@ -109,6 +125,7 @@ def add(subs):
     log.add_argument("node", nargs="?", default="0", help="its address (default 0)")
     _add_fault(subs)
     _add_trace(subs)
+    loader = _add_insmod(subs)
     qmp = subs.add_parser("qmp", help="a command to a node's QEMU; prints its answer as JSON")
     qmp.add_argument("node", help="its address")
     qmp.add_argument("request", metavar="COMMAND", help="such as query-status")
@@ -122,7 +139,7 @@ def add(subs):
     gdb.add_argument("gdb", nargs="*", metavar="ARGUMENT", help="after --, arguments for gdb such as -batch or -ex COMMAND")
     gdb.add_argument("--vmlinux", default="", metavar="FILE", help="the kernel with its symbols (default: where KDIR= or Debian's -dbg package left it)")
     gdb.add_argument("--modules", action="append", default=[], metavar="FOLDER", help="another folder with modules and their symbols")
-    return [cp, watch, log, subs.choices["fault"], subs.choices["trace"], qmp, shell, gdb]
+    return [cp, watch, log, subs.choices["fault"], subs.choices["trace"], loader, qmp, shell, gdb]
 
 
-OPERATIONS = {"cp": _cp, "console": _console, "log": _log, "fault": _fault, "trace": _trace, "qmp": _qmp, "ssh": _ssh, "gdb": _gdb}
+OPERATIONS = {"cp": _cp, "console": _console, "log": _log, "fault": _fault, "trace": _trace, "insmod": _insmod, "qmp": _qmp, "ssh": _ssh, "gdb": _gdb}

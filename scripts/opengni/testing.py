@@ -28,6 +28,7 @@ from . import gateway, host
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
+from .guest_modules import complains
 from .hostfile import Host
 from .patience import PatientLoop, clock
 from .server import SOCKET, Server
@@ -203,10 +204,6 @@ def slow_tests():
     return bool(os.environ.get("OPENGNI_SLOW"))
 
 
-# What a guest's kernel says when something is wrong with it or with the driver.
-KERNEL_COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "Call Trace:", "refcount_t:", "hung task", "rcu: INFO")
-
-
 # A page may be registered any number of times; the DMA debugging code dislikes two, and counts to seven.
 _REGISTERED_TWICE = re.compile(r"^.*\[ cut here \].*\n.*DMA-API: aries .*cacheline tracking EEXIST(?s:.*?)-\[ end trace.*$", re.MULTILINE)
 
@@ -214,7 +211,7 @@ _REGISTERED_TWICE = re.compile(r"^.*\[ cut here \].*\n.*DMA-API: aries .*cacheli
 def kernel_complaints(text):
     """Lines of a kernel log that must not be there."""
     text = _REGISTERED_TWICE.sub("", text)
-    return [line for line in text.splitlines() if any(word in line for word in KERNEL_COMPLAINTS)]
+    return [line for line in text.splitlines() if complains(line)]
 
 
 SCAN_TIMEOUT = 1800.0  # seconds; on a busy machine a scan takes minutes

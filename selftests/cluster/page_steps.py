@@ -42,6 +42,7 @@ TESTED = {
     "install": "selftests/tool/test_install_page.py",
     "tutorial": "selftests/cluster/test_examples.py",
     "debugging": "selftests/cluster/test_debugging_page.py",
+    "developing": "selftests/cluster/test_developing.py",
     "kernel-client": "selftests/cluster/test_kernel_client.py",
     "port-a-client": "selftests/tool/test_port_a_client.py",
 }

@@ -103,6 +103,24 @@ class Commands(ClusterCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertEqual(result.stderr, "/nowhere: No such file or directory\n")
 
+    # ---- insmod
+
+    def test_modules_are_loaded_anew(self):
+        self.succeed(self.cluster.run(0, "modprobe ipogif queues=2 && ip addr add 10.128.0.9/16 dev ipogif0"))
+        result = self.tool("insmod", "--no-build", "kgni", "check_handles=1", "--test", "aries/abi")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("node 0: loaded kgni check_handles=1, ipogif buffer_mib=", result.stderr)
+        self.assertIn("node 1: loaded kgni check_handles=1\n", result.stderr)
+        self.assertIn("# Totals: pass:2 fail:0", result.stdout)
+        said = self.cluster.run(0, "cd /sys/module; cat kgni/parameters/check_handles ipogif/parameters/queues; ip addr show ipogif0").stdout
+        self.assertRegex(said, r"(?s)^Y\n2\n.*inet 10\.128\.0\.9/16")
+        holder = self.cluster.start_job("exec 3</dev/kgni0; echo open; sleep 100", nodes=[1])
+        self.wait_for(lambda: self.cluster.run(1, "ls -l /proc/[0-9]*/fd | grep -q /dev/kgni0").code == 0, "the device is not open", TIME)
+        self.refused(r"node 1: aries is in use by process \d+ \((sh|sleep)\)", "insmod", "--no-build", "aries")
+        holder.signal(9)
+        self.succeed(self.cluster.run(0, "rmmod ipogif krca"))
+        self.done("exec", "--node", "all", "--", "rmmod", "kgni")
+
     # ---- cp
 
     def make_tree(self, name):

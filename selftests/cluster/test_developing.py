@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Documentation/developing.md: from an edit to its result. What each loop takes is printed and kept in .build/check/loops.log; no test says
+how long it may be, since that depends on the machine and what else it does.
+
+An edit is a new time stamp: the compiler does the same, without ccache, and the sources stay what they are."""
+
+import os
+import subprocess
+import time
+import unittest
+
+from opengni import host, pages
+from opengni.testing import Apart, ClusterCase, slow_tests, together
+from shown import Step, StepCase, unseen
+
+PAGE = pages.text("Documentation/developing.md")
+STEPS = {
+    "make check-image": Step(r"(?m)^\[\d+/\d+\] guest file system with tests"),
+    "scripts/cluster up -n 2 --initrd .build/initramfs-check-6.1.cpio": Step(r"node 1 up after .* s, Linux"),
+    "scripts/cluster insmod": Step(r"nothing that is loaded has changed"),
+    "scripts/cluster insmod --test aries/abi": Step(r"(?m)^# Totals: pass:2 fail:0"),
+    "scripts/cluster insmod kgni check_handles=1": Step(r"nodes 0,1: loaded kgni check_handles=1\n"),
+    "scripts/cluster insmod --node 1 ipogif": Step(r"node 1: loaded krca, ipogif\n"),
+    "scripts/cluster down": unseen(r"^$"),
+}
+TOOL = host.TOP / "scripts/cluster"
+PATIENCE = 900.0
+LOG = host.BUILD / "check/loops.log"
+
+
+def record(loop, seconds):
+    """Print and keep how long a loop has taken."""
+    line = f"{time.strftime('%Y-%m-%d %H:%M')} {loop}: {seconds:.1f} s (load {os.getloadavg()[0]:.1f})"
+    print(line)
+    LOG.parent.mkdir(parents=True, exist_ok=True)
+    with open(LOG, "a", encoding="utf-8") as log:
+        log.write(line + "\n")
+
+
+class Loop:
+    """Mixed into a test case: commands that are timed."""
+
+    def edit(self, name):
+        """A source gets a new time stamp."""
+        os.utime(host.TOP / name)
+
+    def timed(self, loop, *commands):
+        """Run commands one after the other and record what they take; output and errors of all."""
+        environment = {**os.environ, "CCACHE_DISABLE": "1"}
+        said = ""
+        started = time.monotonic()
+        for command in commands:
+            done = subprocess.run([str(word) for word in command], cwd=host.TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False, timeout=PATIENCE)
+            said += done.stdout
+            self.assertEqual(done.returncode, 0, said)
+        record(loop, time.monotonic() - started)
+        return said
+
+
+@unittest.skipUnless(slow_tests(), "OPENGNI_SLOW is not set")
+@together(Apart.MEMORY)
+class OnNodes(Loop, ClusterCase):
+    """Loops that need nodes that are up."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.serve()
+
+    def tool(self, operation, *words):
+        """A command of scripts/cluster for this cluster."""
+        return TOOL, operation, "--name", self.cluster.config.name, *words
+
+    def test_a_module_of_the_kernel(self):
+        self.succeed(self.cluster.run(0, "modprobe ipogif queues=2"))
+        self.timed("insmod, nothing to do", self.tool("insmod"))
+        self.edit("kgni/kgni_errno.c")
+        said = self.timed("an edit of kGNI, to a test of the driver", self.tool("insmod", "kgni", "--test", "aries/abi"))
+        self.assertRegex(said, r"node 0: loaded kgni \S+, ipogif .*queues=2")
+        self.assertRegex(said, r"(?m)^# Totals: pass:2 fail:0")
+        self.succeed(self.cluster.run(0, "rmmod ipogif krca"))
+
+
+class Page(StepCase):
+    """The commands of the page."""
+
+    def test_every_command_is_known(self):
+        self.assertEqual(pages.commands(PAGE), [command for command, step in STEPS.items() if step.shown])
+
+    @unittest.skipUnless(slow_tests(), "OPENGNI_SLOW is not set")
+    def test_they_do_what_is_said(self):
+        self.run_steps(self.place("developing"), STEPS)
+
+
+if __name__ == "__main__":
+    unittest.main()
