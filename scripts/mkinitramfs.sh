@@ -93,6 +93,8 @@ kernel_modules() {
 		[ -e "$name" ] || die "$name is missing: run 'make driver'"
 		find "$name" -name '*.ko' -exec cp -t "$root/lib/modules/$release/extra/" {} +
 	done
+	# A debugger has what it needs from the build; in the node it would only be read, and kept in memory.
+	find "$root/lib/modules/$release/extra" -name '*.ko' -exec strip --strip-debug {} +
 	# What they need of the kernel's own; of each other's there is nothing to copy.
 	find "$root/lib/modules/$release/extra" -name '*.ko' -exec modinfo -F depends {} + | tr ',' '\n' | sort -u |
 		while read -r name; do copy_module "$name" >/dev/null || true; done
