@@ -46,11 +46,16 @@ root=$(mktemp -d "$BUILD/initramfs.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 
 skeleton() {
-	local dir app
+	local dir app number
 	for dir in dev proc sys run tmp etc opt root home bin sbin usr/bin usr/sbin usr/lib usr/local/lib lib lib64 mnt var; do
 		mkdir -p "$root/$dir"
 	done
 	install -m 755 "$TOP/scripts/initramfs/init" "$root/init"
+	install -D -m 644 "$TOP/scripts/initramfs/fstab" "$root/etc/opengni/fstab"
+	# what init copies to /dev
+	mkdir -p "$root"/etc/opengni/dev/{pts,shm,hugepages}
+	ln -s /proc/self/fd "$root/etc/opengni/dev/fd"
+	for number in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${number%:*}" "$root/etc/opengni/dev/${number#*:}"; done
 	install -m 755 /bin/busybox "$root/bin/busybox"
 	for app in $(/bin/busybox --list); do
 		[ "$app" = busybox ] || ln -sf /bin/busybox "$root/bin/$app"
@@ -63,7 +68,7 @@ skeleton() {
 	printf 'root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n' >"$root/etc/group"
 }
 
-# copy_module NAME: a module of the kernel and what it depends on; prints "insmod" order.
+# copy_module NAME: a module of the kernel and what it depends on; prints their places, none for what is built in.
 copy_module() {
 	local kind path rest to
 	modprobe -d "$kernel_dir" -S "$release" --show-depends "$1" 2>/dev/null | while read -r kind path rest; do
@@ -81,13 +86,13 @@ copy_module() {
 }
 
 kernel_modules() {
-	local name
-	: >"$root/etc/boot-modules"
+	local name boot=()
 	# that of make check-debug has everything built in
 	if [ -d "$kernel_dir/lib/modules/$release/kernel" ]; then
-		for name in $BOOT_MODULES; do copy_module "$name"; done | awk '!seen[$0]++' >"$root/etc/boot-modules"
+		for name in $BOOT_MODULES; do [ -z "$(copy_module "$name")" ] || boot+=("$name"); done
 		for name in $OTHER_MODULES; do copy_module "$name" >/dev/null; done
 	fi
+	echo "${boot[*]}" >"$root/etc/opengni/modules"
 	mkdir -p "$root/lib/modules/$release/extra"
 	for name in "${modules[@]}"; do
 		[ -e "$name" ] || die "$name is missing: run 'make driver'"
