@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Faults that tests have to see: list them, put one into the tree, run the tests against each.
+
+run works in a copy of the tree below .build/mutations, which has its own folder for what is built: the tree itself is
+not touched. A call that was ended goes on. A mutation that no test sees is a missing test; one that does not compile is
+an error in the list.
+
+Exit status: 0 done, 1 a mutation is not seen, or does not compile or apply, 2 wrong usage.
+"""
+
+import argparse
+import difflib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from opengni import mutants, mutation_table, mutations
+from opengni.arguments import Parser
+from opengni.host import BUILD, TOP
+from opengni.output import program
+
+FOLDER = BUILD / "mutations"
+
+
+def show(mutation):
+    """What a mutation changes, as a difference."""
+    before = (TOP / mutation.file).read_text(encoding="utf-8")
+    return "".join(difflib.unified_diff(before.splitlines(True), mutation.changed(before).splitlines(True), f"a/{mutation.file}", f"b/{mutation.file}"))
+
+
+def run(chosen, options):
+    """Run mutations; exit status."""
+    def say(line):
+        print(line, flush=True)
+    shop = mutants.Workshop(TOP, FOLDER, say)
+    results = mutants.Results(options.results)
+    shop.synchronize()
+    mutants.Run(shop, results, say).all(chosen, options.booted, options.again)
+    known = [results.mutations.get(mutation.name) for mutation in chosen]
+    seen = sum(result is not None and result.outcome == mutants.SEEN for result in known)
+    print(f"{seen} of {len(chosen)} mutations seen")
+    return 0 if seen == len(chosen) else 1
+
+
+def parse(arguments):
+    """Command line."""
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=FOLDER / "results.json", metavar="FILE", help="results of run, which table shows")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text in (("list", "names, and what each breaks"), ("show", "the change as a difference"),
+                       ("apply", "put mutations into this tree"), ("revert", "take them out again"), ("run", "run the tests against each")):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("names", nargs="*" if name in ("list", "show", "run") else "+", metavar="NAME", help="UNIT, UNIT/NAME or NAME")
+        if name == "run":
+            command.add_argument("--booted", action="store_true", help="tests in virtual machines that a mutation names as well")
+            command.add_argument("--again", action="store_true", help="those that have a result, too")
+    commands.add_parser("table", help="what each test has found, in Markdown", description="what each test has found, in Markdown")
+    return parser.parse_args(arguments)
+
+
+def main():
+    """Exit status."""
+    options = parse(sys.argv[1:])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        known = mutations.load(TOP)
+        if options.command == "table":
+            print(mutation_table.table(known, mutants.Results(options.results)), end="")
+            return 0
+        chosen = mutations.choose(known, options.names)
+        if options.command == "run":
+            return run(chosen, options)
+        for mutation in chosen:
+            if options.command == "list":
+                print(f"{mutation.name:<36} {mutation.breaks}")
+            elif options.command == "show":
+                print(f"# {mutation.name}: {mutation.breaks}\n{show(mutation)}", end="")
+            else:
+                mutation.apply(TOP, back=options.command == "revert")
+    except mutations.MutationError as error:
+        print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(program(main))

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""The list of mutations fits the code, and scripts/mutate.py does with it what it says."""
+
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from opengni import host, mutants, mutation_table, mutations, tap
+
+from commands import run
+
+MUTATE = host.TOP / "scripts" / "mutate.py"
+LEAST = {"model": 45, "driver": 18, "kgni": 17, "userlib": 20}
+# Folders of which each has mutations.
+PARTS = [f"qemu-device/model/{part}/" for part in ("nic", "router", "link", "netlink", "packet", "gateway", "fabric", "ras")] + [
+    f"driver/{part}/" for part in ("core", "obj", "dgram", "user")] + ["kgni/clients/ipogif/", "kgni/clients/slnd/", "kgni/clients/pingpong/"] + [
+    f"userlib/{part}/" for part in ("src", "pmi/src", "companions/src")]
+SAMPLE = mutations.Mutation("unit/one", "file.c", "a < b", "a <= b", "it counts one too many", ("model:cq",))
+
+
+class List(unittest.TestCase):
+    def test_each_applies_and_can_be_taken_back(self):
+        for mutation in mutations.load(host.TOP).values():
+            text = (host.TOP / mutation.file).read_text(encoding="utf-8")
+            self.assertEqual(mutation.changed(mutation.changed(text), back=True), text, mutation.name)
+
+    def test_all_parts_have_some(self):
+        known = list(mutations.load(host.TOP).values())
+        for unit, least in LEAST.items():
+            self.assertGreaterEqual(sum(mutation.unit == unit for mutation in known), least, unit)
+        for part in PARTS:
+            self.assertTrue(any(mutation.file.startswith(part) for mutation in known), part)
+
+    def test_tests_that_are_named_exist(self):
+        folders = {"model": "qemu-device/model/tests", "driver": "driver/tests", "kgni": "kgni/tests", "guest": "selftests", "cluster": "selftests/cluster"}
+        for mutation in mutations.load(host.TOP).values():
+            self.assertTrue(mutation.tests, mutation.name)
+            for test in mutation.tests:
+                layer, _, name = test.partition(":")
+                folder = host.TOP / folders.get(layer, "userlib")
+                name = re.sub(r"_polled$|^pmi-", "", name).partition(".")[0]
+                files = [path for path in folder.rglob("*") if path.stem in (name, f"test_{name}")]
+                self.assertTrue(files, f"{mutation.name}: {test}")
+
+
+class Changes(unittest.TestCase):
+    def test_text_that_is_not_there_once(self):
+        for text in ("c > d", "a < b; a < b"):
+            with self.assertRaisesRegex(mutations.MutationError, "unit/one: its text is (not|2 times) in file.c"):
+                SAMPLE.changed(text)
+
+    def test_apply_and_revert(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "file.c"
+            file.write_text("if (a < b)\n")
+            SAMPLE.apply(folder)
+            self.assertEqual(file.read_text(), "if (a <= b)\n")
+            SAMPLE.apply(folder, back=True)
+            self.assertEqual(file.read_text(), "if (a < b)\n")
+
+    def test_lists_that_are_wrong(self):
+        entry = 'name = "one"\nfile = "f"\nfind = "a"\nreplace = "b"\nbreaks = "x"\ntests = []\n'
+        for text, complaint in ((entry.replace('"b"', '"a"'), "it changes nothing"), (entry.replace("breaks", "why"), "it has .*why"),
+                                (entry + "[[mutation]]\n" + entry, "there are two"), (entry.replace('"one"', '"O ne"'), "a name has small")):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / mutations.FOLDER / "unit.toml"
+                path.parent.mkdir(parents=True)
+                path.write_text("[[mutation]]\n" + text)
+                with self.assertRaisesRegex(mutations.MutationError, complaint):
+                    mutations.load(folder)
+
+
+class FakeShop:
+    """A workshop whose tests see the mutation or not."""
+
+    def __init__(self, folder, seeing=(), broken=()):
+        self.tree, self.seeing, self.broken, self.calls = Path(folder), seeing, broken, []
+        (self.tree / "file.c").write_text("if (a < b)\n")
+
+    @staticmethod
+    def tests(layer):
+        return {name: [] for name in {"kgni": ("quick", "slow", "cq")}.get(layer, ("cq",))}
+
+    def run_meson(self, layer, names):
+        mutated = "a <= b" in (self.tree / "file.c").read_text()
+        self.calls.append((layer, names, mutated))
+        cases = [tap.Case(f"{name}: all", tap.FAIL if name in self.broken or mutated and name in self.seeing else tap.PASS) for name in names]
+        return cases, {name: {"quick": 0.1, "slow": 30.0}.get(name, 1.0) for name in names}
+
+
+class Runs(unittest.TestCase):
+    mutation = mutations.Mutation("kgni/one", "file.c", "a < b", "a <= b", "it counts one too many", ("kgni:cq", "guest:kgni"))
+
+    def run_one(self, seeing, broken=()):
+        with tempfile.TemporaryDirectory() as folder:
+            shop = FakeShop(folder, seeing, broken)
+            results = mutants.Results(Path(folder) / "results.json")
+            runner = mutants.Run(shop, results, lambda line: None)
+            runner.all([self.mutation])
+            again = mutants.Results(results.path)
+            calls = list(shop.calls)
+            runner.all([self.mutation])
+            self.assertEqual(shop.calls, calls, "a result that is known was made again")
+            self.assertEqual((shop.tree / "file.c").read_text(), "if (a < b)\n")
+            return shop.calls, again
+
+    def test_stops_at_the_first_that_sees_it(self):
+        calls, results = self.run_one(("cq", "slow"))
+        self.assertEqual([(names, mutated) for _, names, mutated in calls], [(["cq"], False), (["cq"], True)])
+        result = results.mutations["kgni/one"]
+        self.assertEqual((result.outcome, result.layer, result.by), (mutants.SEEN, "kgni", ["cq"]))
+
+    def test_others_follow(self):
+        calls, results = self.run_one(())
+        self.assertEqual([names for _, names, mutated in calls if mutated], [["cq"], ["quick", "slow"]])
+        self.assertEqual((results.mutations["kgni/one"].outcome, results.mutations["kgni/one"].ran), (mutants.UNSEEN, 3))
+
+    def test_one_that_always_fails_tells_nothing(self):
+        calls, results = self.run_one((), broken=("cq",))
+        self.assertEqual([names for _, names, mutated in calls if mutated], [["quick", "slow"]])
+        self.assertEqual(results.mutations["kgni/one"].outcome, mutants.UNSEEN)
+
+    def test_table(self):
+        _, results = self.run_one(("slow",))
+        text = mutation_table.table({"kgni/one": self.mutation}, results)
+        self.assertIn("| `kgni/one` | it counts one too many | kgni: `slow` |", text)
+        self.assertIn("| kgni | `slow` | 30.0 | 1 | `kgni/one` |", text)
+        self.assertIn("| kgni | `quick` | 0.1 |  |  |", text)
+
+
+class Command(unittest.TestCase):
+    def test_list_and_show(self):
+        status, output = run(MUTATE, "list", "kgni")
+        self.assertEqual(status, 0)
+        self.assertRegex(output, r"(?m)^kgni/credits +a message is sent for which there is no credit$")
+        status, output = run(MUTATE, "show", "kgni/credits")
+        self.assertEqual((status, output.count("\n-"), output.count("\n+")), (0, 2, 2))
+
+    def test_wrong_names(self):
+        status, output = run(MUTATE, "run", "nothing-like-it")
+        self.assertEqual((status, output), (1, "mutate.py: there is no mutation 'nothing-like-it': mutate.py list\n"))
+        self.assertEqual(run(MUTATE, "apply")[0], 2)
