@@ -23,6 +23,7 @@ from opengni.host import BUILD, TOP
 from opengni.output import program
 
 FOLDER = BUILD / "mutations"
+RESULTS = "results.json"
 
 
 def show(mutation):
@@ -35,8 +36,8 @@ def run(chosen, options):
     """Run mutations; exit status."""
     def say(line):
         print(line, flush=True)
-    shop = mutants.Workshop(TOP, FOLDER, say)
-    results = mutants.Results(options.results)
+    shop = mutants.Workshop(TOP, options.folder, say)
+    results = mutants.Results(options.folder / RESULTS)
     shop.synchronize()
     mutants.Run(shop, results, say).all(chosen, options.booted, options.again)
     known = [results.mutations.get(mutation.name) for mutation in chosen]
@@ -48,7 +49,8 @@ def run(chosen, options):
 def parse(arguments):
     """Command line."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=FOLDER / "results.json", metavar="FILE", help="results of run, which table shows")
+    parser.add_argument("--folder", type=Path, action="append", metavar="DIR",
+                        help="instead of .build/mutations: what run works in, one for each that runs at a time; table takes several")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (("list", "names, and what each breaks"), ("show", "the change as a difference"),
                        ("apply", "put mutations into this tree"), ("revert", "take them out again"), ("run", "run the tests against each")):
@@ -58,7 +60,10 @@ def parse(arguments):
             command.add_argument("--booted", action="store_true", help="tests in virtual machines that a mutation names as well")
             command.add_argument("--again", action="store_true", help="those that have a result, too")
     commands.add_parser("table", help="what each test has found, in Markdown", description="what each test has found, in Markdown")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.folders = [folder.resolve() for folder in options.folder or [FOLDER]]
+    options.folder = options.folders[0]
+    return options
 
 
 def main():
@@ -68,7 +73,10 @@ def main():
     try:
         known = mutations.load(TOP)
         if options.command == "table":
-            print(mutation_table.table(known, mutants.Results(options.results)), end="")
+            results = mutants.Results(options.folder / RESULTS)
+            for folder in options.folders[1:]:
+                results.add(mutants.Results(folder / RESULTS))
+            print(mutation_table.table(known, results), end="")
             return 0
         chosen = mutations.choose(known, options.names)
         if options.command == "run":

@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 
-from . import tap
+from . import host, tap
 from .mutations import MutationError
 from .writing import write_text
 
@@ -27,8 +27,11 @@ PROJECTS: dict[str, tuple[str, str, list[str]]] = {
 # Whose tests all run, in this order, until one sees the mutation; kselftests and tests of clusters only where a mutation names them.
 ALL_OF = {"model": ["model", "model-asan", "userlib"], "driver": ["driver"], "kgni": ["kgni"], "userlib": ["userlib"]}
 BOOTED = ("qtest", "guest", "cluster")
+SEEDS = ("agent", "driver-[0-9]*", "gen", "initramfs-*.cpio", "kernel-*", "kgni-[0-9]*", "kselftest", "linux-source", "model", "qemu", "selftests", "ssh",
+         "stage", "stamps", "userlib")
 CHUNK = 12  # tests that run at once before their results are looked at
 SLOW = "slow"
+LEAST_PATIENCE, PATIENCE = 20.0, 5.0  # seconds, and times the usual, after which a test counts as stuck
 FAILS = -1.0  # seconds of a test that fails without a mutation
 SEEN, UNSEEN, BROKEN = "seen", "unseen", "does not compile"
 ENVIRONMENT = {"CMOCKA_MESSAGE_OUTPUT": "TAP", "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
@@ -56,6 +59,12 @@ class Results:
         data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         self.times = data.get("times", {})
         self.mutations = {name: Result(**result) for name, result in data.get("mutations", {}).items()}
+
+    def add(self, other):
+        """What another results file has."""
+        for layer, times in other.times.items():
+            self.times.setdefault(layer, {}).update(times)
+        self.mutations.update(other.mutations)
 
     def save(self):
         """At once after each result, so that a call that was ended goes on."""
@@ -131,23 +140,33 @@ class Workshop:
                 return json.loads(done.stdout)
             files = {target["id"]: os.path.relpath(target["filename"][0], build) for target in introspect("targets")}
             self._tests[layer] = {
-                test["name"]: sorted({files[target] for target in test["depends"] if target in files}) for test in introspect("tests")
-                if not any(suite.endswith(SLOW) for suite in test["suite"])}
+                test["name"]: (sorted({files[target] for target in test["depends"] if target in files}), test["timeout"])
+                for test in introspect("tests") if not any(suite.endswith(SLOW) for suite in test["suite"])}
         return self._tests[layer]
 
-    def run_meson(self, layer, names):
-        """Build and run some tests of a layer: (cases, {name: seconds})."""
+    def run_meson(self, layer, names, patience=0.0):
+        """Build and run some tests of a layer: (cases, {name: seconds}). One that takes longer than @patience seconds, if any, has failed."""
         known = self.tests(layer)
-        self._ninja(layer, sorted({file for name in names for file in known[name]}))
+        self._ninja(layer, sorted({file for name in names for file in known[name][0]}))
         build = self.build / PROJECTS[layer][0]
         log = build / "meson-logs" / "testlog.json"
         log.unlink(missing_ok=True)
         jobs = os.environ.get("JOBS") or str(len(os.sched_getaffinity(0)))
-        self.command(layer, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", jobs, *names], ENVIRONMENT)
+        # Meson takes a factor of the limits that tests have.
+        limit = patience / min(known[name][1] for name in names)
+        self.command(layer, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", jobs, "--timeout-multiplier", f"{limit:.3f}", *names],
+                     ENVIRONMENT)
         return tap.parse_meson(log), {name: seconds for seconds, name in tap.meson_times(log)}
+
+    def seed(self):
+        """What virtual machines need and this tree has built already is up to date in a copy of it (scripts/step.sh)."""
+        for path in sorted(host.BUILD.glob("*")):
+            if any(path.match(pattern) for pattern in SEEDS) and not (self.build / path.name).exists():
+                subprocess.run(["cp", "-a", "--reflink=auto", str(path), str(self.build / path.name)], check=True)
 
     def run_booted(self, layer, names):
         """Build what a virtual machine needs, and run some tests there: (cases, {name: seconds})."""
+        self.seed()
         status, _ = self.command("image", ["make", "qemu"] if layer == "qtest" else ["make", "check-image", "qemu"])
         if status:
             raise NotBuilt(str(self.logs / "image.log"))
@@ -244,7 +263,12 @@ class Run:
 
     def judge(self, layer, names, result):
         """Run some tests; whether one has seen the mutation."""
-        cases, times = (self.shop.run_booted if layer in BOOTED else self.shop.run_meson)(layer, names)
+        if layer in BOOTED:
+            cases, times = self.shop.run_booted(layer, names)
+        else:
+            # A mutation may well make a test wait for ever.
+            usual = max(self.results.times[layer][name] for name in names)
+            cases, times = self.shop.run_meson(layer, names, LEAST_PATIENCE + PATIENCE * usual)
         bad = [case for case in cases if case.status == tap.FAIL]
         if not bad:
             result.ran += len(names)

@@ -63,6 +63,17 @@ void test_put_sync(void **)
 	assert_int_equal(p.word(8192), 0x123456789abcdef0);
 	assert_int_equal(p.word(56), 0x5a5a5a5a5a5a5a5a);
 
+	/* The flag comes last, in one page and over its end: it stays where the data would be, too. */
+	for (uint64_t at : {uint64_t(1024), uint64_t(4096 - 32)}) {
+		p.desc().offset = BASE + at;
+		p.desc().sync_offset = BASE + at + 8;
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 64), 0);
+		assert_int_equal(p.word(at), 0x5a5a5a5a5a5a5a5a);
+		assert_int_equal(p.word(at + 8), 0x123456789abcdef0);
+		assert_int_equal(p.word(at + 56), 0x5a5a5a5a5a5a5a5a);
+	}
+	p.desc().offset = BASE;
+
 	/* A flag that may not be written keeps the data from being written too. */
 	memset(p.a.line(FMAD), 0xa5, 64);
 	p.desc().sync_offset = BASE + 4;
