@@ -11,7 +11,6 @@ import termios
 import tty
 
 from . import client, host
-from .errors import ConfigError
 
 ESCAPE = b"\x1d"
 """Control-] ends a session, as in telnet."""
@@ -73,13 +72,3 @@ async def session(name, number):
     if status:
         print(f"{host.SCRIPTS}cluster: node {number} has gone", file=sys.stderr)
     return status
-
-
-def print_log(name, number):
-    """What a node has said on its console so far."""
-    path = host.RUN / name / f"node{number}.log"
-    try:
-        sys.stdout.write(path.read_text(encoding="utf-8", errors="replace").replace("\r", ""))
-    except OSError:
-        raise ConfigError(f"no log {path}: '{host.SCRIPTS}cluster list' names the clusters") from None
-    return 0

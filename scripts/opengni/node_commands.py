@@ -5,7 +5,7 @@
 import asyncio
 import json
 
-from . import console, copying, debugger, insmod, properties, selection, ssh, tracing
+from . import console, console_log, copying, debugger, insmod, properties, selection, ssh, tracing
 from .config import parse_size
 from .errors import UsageError
 
@@ -17,12 +17,15 @@ def _cp(args):
 
 
 def _console(args):
-    number = selection.node(args.name, args.node) if not args.log else args.node
-    return console.print_log(args.name, number) if args.log else asyncio.run(console.session(args.name, number))
+    if args.log:
+        return console_log.show(args.name, args.node)
+    return asyncio.run(console.session(args.name, selection.node(args.name, args.node)))
 
 
 def _log(args):
-    return console.print_log(args.name, args.node)
+    if args.follow:
+        return console_log.follow(args.name, args.node)
+    return console_log.show(args.name, "0" if args.node is None else args.node)
 
 
 def _insmod(args):
@@ -121,8 +124,9 @@ def add(subs):
     watch = subs.add_parser("console", help="the serial console of a node; Control-] ends the session")
     watch.add_argument("node", nargs="?", default="0", help="its address (default 0)")
     watch.add_argument("--log", action="store_true", help="print what it has said so far and end")
-    log = subs.add_parser("log", help="the same as console --log")
-    log.add_argument("node", nargs="?", default="0", help="its address (default 0)")
+    log = subs.add_parser("log", help="what nodes have said on their consoles, also when their cluster has ended")
+    log.add_argument("node", nargs="?", help="'all', or addresses such as 0 or 0,2-3 (default 0, with --follow all)")
+    log.add_argument("-f", "--follow", action="store_true", help="the last lines, and then what comes, until the cluster ends")
     _add_fault(subs)
     _add_trace(subs)
     loader = _add_insmod(subs)

@@ -223,6 +223,12 @@ class Commands(ClusterCase):
         self.assertEqual(first.end(), 0)
         self.assertIn("alone 42", self.done("console", "--log", 1))
         self.assertIn("alone 42", self.done("log", 1))
+        follower = Terminal([TOOL, "log", "-f", "--name", self.cluster.config.name])
+        for node in (0, 1):
+            self.cluster.run(node, f"echo followed $((40 + {node})) >/dev/console")
+            self.wait_for(lambda node=node: f"node {node}: followed {40 + node}".encode() in follower.text, lambda: repr(follower.text), TIME)
+        follower.process.terminate()
+        follower.end()
         second.type(b"echo st''ill $((6 * 8))\r")
         self.wait_for(lambda: b"still 48" in second.text, lambda: f"the other one has ended it: {second.text!r}", TIME)
         second.type(b"\x1d")

@@ -18,6 +18,7 @@ FIRST = {
     "scripts/cluster kill 1; scripts/cluster start 1": Step(r"^$"),
     "scripts/cluster cp program node1:/tmp": Step(r"^$"),
     "scripts/cluster console 1": Step(r"^", "\x1d"),
+    "scripts/cluster log -f": Step(r"(?m)^node 3: ", through="timeout 3 COMMAND || test $? = 124"),
     "scripts/cluster fault 1 link down": Step(r"^0$"),
     "scripts/cluster trace all start traces": Step(r"traces/node3\.pcapng"),
     "scripts/cluster qmp 1 query-status": Step(r'"running": true'),

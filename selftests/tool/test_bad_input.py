@@ -133,7 +133,7 @@ class Arguments(unittest.TestCase):
     def test_command_line(self):
         self.assertRegex(self.one_line("exec", "--name", "nonexistent", "--", "true"), "^scripts/cluster: no cluster .*\n$")
         self.assertRegex(self.one_line("run", "--mem", "big", "--", "true", status=2), "^scripts/cluster: memory size .*\n$")
-        self.assertRegex(self.one_line("log", "--name", "nonexistent"), "^scripts/cluster: no log .*\n$")
+        self.assertRegex(self.one_line("log", "--name", "nonexistent"), "^scripts/cluster: no log in .*\n$")
         self.one_line("run", "--bogus", status=2)
         self.one_line("frobnicate", status=2)
 
