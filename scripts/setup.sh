@@ -51,10 +51,10 @@ packages() {
 }
 
 missing() {
-	local pkg
-	for pkg in "$@"; do
-		dpkg-query -W -f='${db:Status-Abbrev}' "$pkg" 2>/dev/null | grep -q '^.i' || echo "$pkg"
-	done
+	# dpkg complains of names that it has never heard of: they are missing, too
+	{ dpkg-query -W -f='${db:Status-Abbrev}\t${Package}\n' "$@" 2>/dev/null || true; } | awk -F'\t' -v names="$*" '
+		$1 ~ /^.i/ { there[$2] = 1 }
+		END { count = split(names, name, " "); for (i = 1; i <= count; i++) if (!(name[i] in there)) print name[i] }'
 }
 
 check_system() {
@@ -78,9 +78,10 @@ check_system() {
 }
 
 check_space() {
-	local have used=0
+	local have used
 	mkdir -p "$BUILD" 2>/dev/null || die "cannot create $BUILD: is the directory writable?"
 	have=$(free_mib "$BUILD")
+	[ "$have" -lt "$NEED_MIB" ] || return 0
 	# files of a build that runs may vanish while they are counted
 	used=$(du -sm "$BUILD" 2>/dev/null | cut -f1) || true
 	if [ $((have + used)) -lt "$NEED_MIB" ]; then

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
