@@ -54,7 +54,7 @@ GUEST_GOALS := bench-kernel chaos
 SETUP_EXTRA := $(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),guests) $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
-	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb debian-image $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
+	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc doc-page man completion install deb debian-image $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
 	$(if $(filter deb debian-image check-all,$(MAKECMDGOALS)),deb) $(if $(filter debian-image check-all,$(MAKECMDGOALS)),image) \
 	$(if $(filter-out 7.2,$(QEMU)),qemu$(QEMU))
 
@@ -68,7 +68,7 @@ DOC_STEPS := setup model qemu topo sim userlib agent linux-source
 DEBUG_STEPS := setup model qemu userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter debian-image,$(MAKECMDGOALS)),$(DEB_STEPS) debian-image,\
 	$(if $(filter deb,$(MAKECMDGOALS)),$(DEB_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
-	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),$(GUEST_STEPS),$(RUN_STEPS))))))))
+	$(if $(filter doc-page,$(MAKECMDGOALS)),setup,$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),$(GUEST_STEPS),$(RUN_STEPS)))))))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -94,6 +94,10 @@ bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the 
 
 doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
 	@$(TOP)/scripts/doc.py html
+
+doc-page: setup ## HTML of one page alone, without tools or QEMU: PAGE=kgni (Documentation/developing.md)
+	@[ -n '$(PAGE)' ] || { echo 'make doc-page: name a page: PAGE=kgni' >&2; exit 2; }
+	@$(TOP)/scripts/doc.py page $(PAGE)
 
 man: doc-inputs completion ## manual pages of tools, files, device and of every function, in .build/doc/man
 	@$(TOP)/scripts/doc.py man
@@ -248,5 +252,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  QEMU=7.2|10  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim cache-clean chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel bench-sim cache-clean chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs doc-page driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -7,6 +7,9 @@ Manual pages are in man/man1 to man9, HTML is in html, completions of bash are i
 is that of make in this tree (variables, and what ARGS= may hold); it is written to the user's own completions.
 Needs tools and QEMU (make all), and the packages of 'scripts/setup.sh doc'.
 
+page makes the HTML of single pages and needs no tools: what they say of themselves is as the last 'make doc' has left it, or empty.
+A page is named as 'kgni' or as 'man/cluster.1', which needs its tool.
+
 Exit status: 0 made, 1 something is missing or wrong: one line says what, 2 bad command line.
 """
 
@@ -94,6 +97,51 @@ def sphinx(builder, out, *more):
     whole.touch()
 
 
+def _put(path, text):
+    """Write a file, if that changes it."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+
+
+def page_source(word):
+    """The source of a page, from its name or from its path in any form. DocError if there is none."""
+    name = word.removesuffix(".md")
+    for folder in (pages.DOCUMENTATION, host.TOP):
+        path = (folder / f"{name}.md").resolve()
+        if path.is_file() and pages.DOCUMENTATION in path.parents:
+            return path
+    raise DocError(f"there is no page '{word}' in {pages.DOCUMENTATION}")
+
+
+def stage_pages(wanted):
+    """The copy of Documentation for these pages: what is generated is made for those of them that are manual pages; in place of what
+    was never made there is a title, so that links find it."""
+    for path in pages.DOCUMENTATION.glob("*.md"):
+        _put(SOURCE / path.name, pages.inside(path.read_text(encoding="utf-8")))
+    for folder in ("figures", "ABI"):
+        shutil.copytree(pages.DOCUMENTATION / folder, SOURCE / folder, dirs_exist_ok=True)
+    _put(SOURCE / "manuals.md", pages.index())
+    for (name, section), path in pages.sources().items():
+        made = SOURCE / "man" / path.name
+        if path in wanted:
+            _put(made, pages.text(path))
+        elif not made.exists():
+            _put(made, f"# {name}({section}): {pages.head(path)[2]}\n\nmake doc makes this page.\n")
+    for key, (title, *_) in api.HEADERS.items():
+        if not (SOURCE / "api" / f"{key}.rst").exists():
+            _put(SOURCE / "api" / f"{key}.rst", f"{title}\n{'=' * len(title)}\n\nmake doc makes this page.\n")
+
+
+def make_page(words):
+    """HTML of single pages."""
+    wanted = [page_source(word) for word in words]
+    stage_pages(wanted)
+    sphinx("html", OUT / "html")
+    for path in wanted:
+        print(f"HTML: {OUT / 'html' / path.relative_to(pages.DOCUMENTATION).with_suffix('.html')}")
+
+
 def make_man():
     """Manual pages."""
     fresh = OUT / "man.new"
@@ -133,9 +181,18 @@ WHAT = {"man": make_man, "html": make_html, "completion": make_completion, "make
 def main(arguments):
     """Exit status."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=list(WHAT), help="what to make")
+    parser.add_argument("what", nargs="+", metavar="WHAT", help=f"what to make: {', '.join(WHAT)}; or page and the names of pages")
+    words = list(dict.fromkeys(parser.parse_args(arguments).what))
     try:
-        for what in dict.fromkeys(parser.parse_args(arguments).what):
+        if words[0] == "page":
+            if not words[1:]:
+                parser.error("page: name a page, such as kgni")
+            make_page(words[1:])
+            return 0
+        unknown = [word for word in words if word not in WHAT]
+        if unknown:
+            parser.error(f"cannot make '{unknown[0]}': {', '.join(WHAT)} or page NAME are possible")
+        for what in words:
             WHAT[what]()
     except (DocError, pages.PageError, usage.UsageError, api.ApiError) as error:
         print(f"doc.py: {error}", file=sys.stderr)

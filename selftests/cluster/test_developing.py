@@ -23,6 +23,8 @@ STEPS = {
     "scripts/cluster insmod kgni check_handles=1": Step(r"nodes 0,1: loaded kgni check_handles=1\n"),
     "scripts/cluster insmod --node 1 ipogif": Step(r"node 1: loaded krca, ipogif\n"),
     "scripts/cluster down": unseen(r"^$"),
+    "make doc-page PAGE=kgni": Step(r"HTML: .*/kgni\.html"),
+    "make doc-page PAGE=man/cluster.1": Step(r"HTML: .*/man/cluster\.1\.html"),
 }
 TOOL = host.TOP / "scripts/cluster"
 PATIENCE = 900.0
@@ -81,6 +83,17 @@ class OnNodes(Loop, ClusterCase):
         self.assertRegex(said, r"node 0: loaded kgni \S+, ipogif .*queues=2")
         self.assertRegex(said, r"(?m)^# Totals: pass:2 fail:0")
         self.succeed(self.cluster.run(0, "rmmod ipogif krca"))
+
+
+@unittest.skipUnless(slow_tests(), "OPENGNI_SLOW is not set")
+class Here(Loop, unittest.TestCase):
+    """Loops that need no node."""
+
+    def test_a_page(self):
+        self.timed("pages, the first time", ("make", "doc-page", "PAGE=kgni"))
+        staged = host.BUILD / "doc/source/kgni.md"
+        staged.write_text("# Another text\n", encoding="utf-8")  # as it was before the edit
+        self.timed("an edit of a page, to HTML", ("make", "doc-page", "PAGE=kgni"))
 
 
 class Page(StepCase):
