@@ -4,7 +4,7 @@
 
 import shlex
 
-from . import disk, host
+from . import disk, host, kernel_image
 
 AGENT_PORT = "org.opengni.agent"
 
@@ -91,7 +91,7 @@ def _system(config, node):
     if config.boots_itself:
         # The disk's boot loader has the kernel's command line: what reaches it, or the system, is in the machine's own description.
         return ["-smbios", f"type=11,value={words.replace(',', ',,')}"]
-    line = ["-kernel", str(config.kernel_path()), "-append", f"console=ttyS0 {words}"]
+    line = ["-kernel", str(kernel_image.to_boot(config.kernel_path())), "-append", f"console=ttyS0 {words}"]
     return line + (["-initrd", str(config.initrd_path())] if config.initrd_path() else [])
 
 

@@ -78,7 +78,7 @@ class Packages(ChrootCase):
         for name in ("cluster", "aprun", "aries-topo", "aries-net", "aries-sim", "gni-perf"):
             self.assertRegex(self.sh(f"{name} --help").lower(), "usage|options", name)
         line = self.sh("cluster run --print-commands -n 1")
-        for name in ("/usr/libexec/opengni/qemu-system-x86_64", f"/usr/lib/opengni/images/vmlinuz-{KERNEL}"):
+        for name in ("/usr/libexec/opengni/qemu-system-x86_64", f"/opengni/kernels/vmlinuz-{KERNEL}-"):
             self.assertIn(name, line)
 
     def modules(self, release):
