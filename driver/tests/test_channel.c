@@ -264,6 +264,84 @@ static void the_checksum_is_the_protocols(void **state)
 	assert_non_null(aries_peer_find(sim_node[0].ad.chan, 1));
 }
 
+/* Puts a message of node 1 into its slot at node 0, and has it looked at. */
+static void message(struct aries_msg *msg)
+{
+	msg->magic = cpu_to_le32(ARIES_MSG_MAGIC);
+	msg->src = cpu_to_le32(1);
+	msg->src_epoch = cpu_to_le64(77);
+	msg->cookie = cpu_to_le32(NOBODY);
+	msg->check = cpu_to_le64(~crc32_le(~0u, msg, offsetof(struct aries_msg, check)));
+	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, msg, sizeof(*msg));
+	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+}
+
+static u32 taken(u32 seq)
+{
+	struct aries_msg msg = { .seq = cpu_to_le32(seq), .type = cpu_to_le16(ARIES_MSG_REQUEST) };
+
+	message(&msg);
+	return aries_peer_find(sim_node[0].ad.chan, 1)->rx_seq;
+}
+
+/* Messages are taken one after the other, also where their numbers begin again. */
+static void a_gap_is_waited_for(void **state)
+{
+	assert_int_equal(taken(5), 5); /* a life of the peer may begin with any number */
+	assert_int_equal(taken(7), 5);
+	assert_int_equal(taken(6), 6);
+	assert_int_equal(taken(4), 6);
+	aries_peer_find(sim_node[0].ad.chan, 1)->rx_seq = 0xffffffff;
+	assert_int_equal(taken(0), 0);
+}
+
+/* A peer that asks more than it lets be answered: answers are kept for some of its requests, not for all. */
+static void answers_that_wait_are_bounded(void **state)
+{
+	u32 n;
+
+	for (n = 1; n < 4 * 256; n++)
+		assert_int_equal(taken(n), n);
+	assert_in_range(aries_peer_find(sim_node[0].ad.chan, 1)->nobody.nnotes, 1, 256);
+}
+
+/* What is in flight for node 1 is acknowledged by node 1, in its own slot. */
+static void only_the_peer_acknowledges(void **state)
+{
+	struct aries_chan *ch = sim_node[0].ad.chan;
+	struct aries_ack ack = { .src = cpu_to_le32(1), .epoch = cpu_to_le64(77) };
+	struct aries_peer *peer;
+
+	assert_int_equal(post(0, FLOOD, 1, 0, 1, NOBODY), 0);
+	sim_work(&sim_node[0]);
+	peer = aries_peer_find(ch, 1);
+	assert_true(peer->busy);
+	ack.seq = cpu_to_le32(peer->tx_seq);
+	ack.to_epoch = cpu_to_le64(peer->own_epoch);
+	ack.check = cpu_to_le32(~crc32_le(~0u, &ack, offsetof(struct aries_ack, check)));
+	memcpy(sim_node[0].area + 2 * ARIES_SLOT_BYTES + ARIES_SLOT_ACK, &ack, sizeof(ack));
+	aries_peer_rx_ack(ch, 2);
+	assert_true(peer->busy);
+	memcpy(sim_node[0].area + ARIES_SLOT_BYTES + ARIES_SLOT_ACK, &ack, sizeof(ack));
+	aries_peer_rx_ack(ch, 1);
+	assert_false(peer->busy);
+}
+
+/* To a peer that is silent a message goes again and again, about once a second. */
+static void messages_are_repeated_steadily(void **state)
+{
+	unsigned long rounds, early;
+
+	assert_int_equal(post(0, FLOOD, 1, 0, 1, NOBODY), 0);
+	for (rounds = 0; rounds < 20 * HZ; rounds++, jiffies++)
+		sim_work(&sim_node[0]);
+	early = sim_node[0].sent[0];
+	assert_in_range(early, 10, 40);
+	for (rounds = 0; rounds < 30 * HZ; rounds++, jiffies++)
+		sim_work(&sim_node[0]);
+	assert_in_range(sim_node[0].sent[0] - early, 20, 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +354,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_key_is_told_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_version_is_told_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_checksum_is_the_protocols, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_gap_is_waited_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(answers_that_wait_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_the_peer_acknowledges, setup, teardown),
+		cmocka_unit_test_setup_teardown(messages_are_repeated_steadily, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("channel of drivers", tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #define FMA_SHARED 0x00020000u
 #define SHARERS 3
 #define ROUNDS 300
+#define PAIRS 2
 #define SFMA 10
 
 /* A domain that may have @descriptors FMA descriptors. */
@@ -139,6 +140,25 @@ TEST_F(share, content_is_kept_and_not_seen)
 		for (k = 0; k < ARIES_DESC_STRIDE / 8; k++) {
 			ASSERT_EQ((uint64_t)(i + 1) << 32 | k, area[i][k]);
 		}
+}
+
+/* Who comes last gets the descriptor that fewest use. */
+TEST(users_are_spread)
+{
+	uint32_t cookie = aries_cookie();
+	unsigned int first = 0, i;
+	struct kgni_job job;
+	struct user u[2 * PAIRS];
+
+	ASSERT_EQ(0, limited(&job, cookie, 2));
+	for (i = 0; i < 2 * PAIRS; i++) {
+		ASSERT_EQ(0, user_open(&u[i], cookie));
+		first += u[i].r.at.fmad == u[0].r.at.fmad;
+	}
+	EXPECT_EQ(PAIRS, first);
+	for (i = 0; i < 2 * PAIRS; i++)
+		user_close(&u[i]);
+	EXPECT_EQ(0, destroy(&job));
 }
 
 /* A queue may only be named by its owner: it would fail if the rights did not come along. */
