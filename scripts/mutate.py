@@ -39,7 +39,7 @@ def run(chosen, options):
     shop = mutants.Workshop(TOP, options.folder, say)
     results = mutants.Results(options.folder / RESULTS)
     shop.synchronize()
-    mutants.Run(shop, results, say).all(chosen, options.booted, options.again)
+    mutants.Run(shop, results, say, options.booted, options.named).all(chosen, options.again)
     known = [results.mutations.get(mutation.name) for mutation in chosen]
     seen = sum(result is not None and result.outcome == mutants.SEEN for result in known)
     print(f"{seen} of {len(chosen)} mutations seen")
@@ -58,7 +58,8 @@ def parse(arguments):
         command.add_argument("names", nargs="*" if name in ("list", "show", "run") else "+", metavar="NAME", help="UNIT, UNIT/NAME or NAME")
         if name == "run":
             command.add_argument("--booted", action="store_true", help="tests in virtual machines that a mutation names as well")
-            command.add_argument("--again", action="store_true", help="those that have a result, too")
+            command.add_argument("--named", action="store_true", help="none but the tests that a mutation names")
+            command.add_argument("--again", action="store_true", help="those that were seen, too")
     commands.add_parser("table", help="what each test has found, in Markdown", description="what each test has found, in Markdown")
     options = parser.parse_args(arguments)
     options.folders = [folder.resolve() for folder in options.folder or [FOLDER]]

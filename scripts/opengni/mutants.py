@@ -215,8 +215,9 @@ def program_of(case):
 class Run:
     """Runs mutations in a workshop and keeps their results."""
 
-    def __init__(self, workshop, results, say=print):
-        self.shop, self.results, self.say = workshop, results, say
+    def __init__(self, workshop, results, say=print, booted=False, named=False):
+        """booted: what a mutation names of virtual machines as well. named: none but those that a mutation names."""
+        self.shop, self.results, self.say, self.booted, self.named = workshop, results, say, booted, named
 
     def baseline(self, layer, names):
         """Run tests once without a mutation, for their seconds. Those that fail then tell nothing and are left out of all runs."""
@@ -231,15 +232,15 @@ class Run:
         times.update({name: FAILS if name in bad else round(seconds.get(name, 0.0), 2) for name in new})
         self.results.save()
 
-    def layers(self, mutation, booted):
+    def layers(self, mutation):
         """(layer, tests that the mutation names, whether the others of the layer follow), in the order in which they are run."""
         named: dict[str, list[str]] = {}
         for test in mutation.tests:
             layer, _, name = test.partition(":")
             named.setdefault(layer, []).append(name)
-        plan = [(layer, named.pop(layer, []), True) for layer in ALL_OF[mutation.unit]]
+        plan = [] if self.named else [(layer, named.pop(layer, []), True) for layer in ALL_OF[mutation.unit]]
         order = [*PROJECTS, *BOOTED]
-        return plan + [(layer, named[layer], False) for layer in sorted(named, key=order.index) if booted or layer in PROJECTS]
+        return plan + [(layer, named[layer], False) for layer in sorted(named, key=order.index) if self.booted or layer in PROJECTS]
 
     def groups(self, layer, first, others):
         """Names of tests that are run together: those that are likely to see the mutation, then the quickest."""
@@ -280,12 +281,12 @@ class Run:
         result.cases = [case.name for case in bad[:3]]
         return True
 
-    def one(self, mutation, booted):
+    def one(self, mutation):
         """Apply a mutation, run tests until one sees it, take it back."""
         start = time.monotonic()
         result = Result(mutation.digest(), UNSEEN)
         try:
-            for layer, first, others in self.layers(mutation, booted):
+            for layer, first, others in self.layers(mutation):
                 if any(self.group(mutation, layer, names, result) for names in self.groups(layer, first, others)):
                     break
         except NotBuilt as error:
@@ -293,14 +294,14 @@ class Run:
         result.seconds = round(time.monotonic() - start, 1)
         return result
 
-    def all(self, mutations, booted=False, again=False):
-        """Run mutations that have no result yet, and those that are still unseen if more can be run now."""
+    def all(self, mutations, again=False):
+        """Run mutations that have no result yet, and those that were not seen: there may be more tests now."""
         for number, mutation in enumerate(mutations):
             known = self.results.mutations.get(mutation.name)
-            if known and known.digest == mutation.digest() and not again and not (booted and known.outcome == UNSEEN):
+            if known and known.digest == mutation.digest() and known.outcome == SEEN and not again:
                 continue
             try:
-                result = self.one(mutation, booted)
+                result = self.one(mutation)
             except MutationError as error:
                 self.say(f"error: {error}")
                 continue

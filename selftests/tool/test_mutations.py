@@ -102,9 +102,10 @@ class Runs(unittest.TestCase):
             again = mutants.Results(results.path)
             calls = list(shop.calls)
             runner.all([self.mutation])
-            self.assertEqual(shop.calls, calls, "a result that is known was made again")
+            seen = again.mutations["kgni/one"].outcome == mutants.SEEN
+            self.assertEqual(shop.calls == calls, seen, "what was seen is not run again, what was not is")
             self.assertEqual((shop.tree / "file.c").read_text(), "if (a < b)\n")
-            return shop.calls, again
+            return calls, again
 
     def test_stops_at_the_first_that_sees_it(self):
         calls, results = self.run_one(("cq", "slow"))
