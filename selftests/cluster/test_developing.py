@@ -23,6 +23,9 @@ STEPS = {
     "scripts/cluster insmod kgni check_handles=1": Step(r"nodes 0,1: loaded kgni check_handles=1\n"),
     "scripts/cluster insmod --node 1 ipogif": Step(r"node 1: loaded krca, ipogif\n"),
     "scripts/cluster down": unseen(r"^$"),
+    "scripts/unit model/cq": Step(r"(?m)^1/1 cq +OK"),
+    "scripts/unit userlib": Step(r"(?m)^userlib/"),
+    "make qemu && scripts/cluster run -n 2 -- gni-perf": Step(r"node 0: .*fma-put"),
     "make doc-page PAGE=kgni": Step(r"HTML: .*/kgni\.html"),
     "make doc-page PAGE=man/cluster.1": Step(r"HTML: .*/man/cluster\.1\.html"),
 }
@@ -88,6 +91,20 @@ class OnNodes(Loop, ClusterCase):
 @unittest.skipUnless(slow_tests(), "OPENGNI_SLOW is not set")
 class Here(Loop, unittest.TestCase):
     """Loops that need no node."""
+
+    def test_a_unit_of_the_model(self):
+        self.timed("a unit of the model, the first time", ("scripts/unit", "model/cq"))
+        self.edit("qemu-device/model/nic/cq.cpp")
+        said = self.timed("an edit of a unit of the model, to its test", ("scripts/unit", "model/cq"))
+        self.assertIn("nic_cq.cpp.o", said)
+        self.assertRegex(said, r"(?m)^1/1 cq +OK")
+
+    def test_the_model_in_a_job(self):
+        self.edit("qemu-device/model/nic/cq.cpp")
+        # without an edit of its text a step is up to date: FORCE has it done
+        said = self.timed("an edit of the model, to a job in QEMU", ("env", "FORCE=1", "make", "model"), ("env", "FORCE=1", host.TOP / "scripts/build-qemu.sh"),
+                          (TOOL, "run", "-n", "2", "--", "gni-perf", "--tests", "fma-put", "--sizes", "8"))
+        self.assertIn("fma-put", said)
 
     def test_a_page(self):
         self.timed("pages, the first time", ("make", "doc-page", "PAGE=kgni"))
