@@ -159,9 +159,9 @@ def _pack(remote, source):
         archive.addfile(tarfile.TarInfo(END))
 
 
-async def to_node(name, source, node, target):
-    """Copy a file or folder of this machine to a node."""
-    base = os.path.basename(os.path.abspath(source))
+async def to_node(name, source, node, target, into=False):
+    """Copy a file or folder of this machine to a node; into: what a folder has goes into the target, which is a folder as well."""
+    base = "" if into else os.path.basename(os.path.abspath(source))
     async with _Remote(name, node, RECEIVE, target, base) as remote:
         try:
             await asyncio.to_thread(_pack, remote, source)

@@ -5,7 +5,7 @@
 import asyncio
 import json
 
-from . import console, console_log, copying, debugger, insmod, properties, selection, ssh, tracing
+from . import console, console_log, copying, debugger, insmod, properties, push, selection, ssh, tracing
 from .config import parse_size
 from .errors import UsageError
 
@@ -30,6 +30,10 @@ def _log(args):
 
 def _insmod(args):
     return insmod.run(args.name, selection.nodes(args.name, args.node), args.module, args.test, not args.no_build)
+
+
+def _push(args):
+    return push.run(args.name, selection.nodes(args.name, args.node), args.folder)
 
 
 def _trace(args):
@@ -116,6 +120,14 @@ def _add_insmod(subs):
     return parser
 
 
+def _add_push(subs):
+    parser = subs.add_parser("push", help="copy what has changed of a folder to nodes; without one, build libugni and the tools and copy those")
+    parser.add_argument("folder", nargs="*", metavar="FOLDER[:PLACE]", help="folder of this machine, and where its files belong on a node"
+                        " (default: the same path)")
+    parser.add_argument("--node", default="all", help="'all', or addresses such as 0 or 0,2-3 (default all)")
+    return parser
+
+
 def add(subs):
     """Add the parsers of these operations."""
     cp = subs.add_parser("cp", help="copy files and folders to nodes or from one; node1:PATH is a place on node 1, all:PATH on every node")
@@ -129,7 +141,7 @@ def add(subs):
     log.add_argument("-f", "--follow", action="store_true", help="the last lines, and then what comes, until the cluster ends")
     _add_fault(subs)
     _add_trace(subs)
-    loader = _add_insmod(subs)
+    loader, pusher = _add_insmod(subs), _add_push(subs)
     qmp = subs.add_parser("qmp", help="a command to a node's QEMU; prints its answer as JSON")
     qmp.add_argument("node", help="its address")
     qmp.add_argument("request", metavar="COMMAND", help="such as query-status")
@@ -143,7 +155,8 @@ def add(subs):
     gdb.add_argument("gdb", nargs="*", metavar="ARGUMENT", help="after --, arguments for gdb such as -batch or -ex COMMAND")
     gdb.add_argument("--vmlinux", default="", metavar="FILE", help="the kernel with its symbols (default: where KDIR= or Debian's -dbg package left it)")
     gdb.add_argument("--modules", action="append", default=[], metavar="FOLDER", help="another folder with modules and their symbols")
-    return [cp, watch, log, subs.choices["fault"], subs.choices["trace"], loader, qmp, shell, gdb]
+    return [cp, watch, log, subs.choices["fault"], subs.choices["trace"], loader, pusher, qmp, shell, gdb]
 
 
-OPERATIONS = {"cp": _cp, "console": _console, "log": _log, "fault": _fault, "trace": _trace, "insmod": _insmod, "qmp": _qmp, "ssh": _ssh, "gdb": _gdb}
+OPERATIONS = {"cp": _cp, "console": _console, "log": _log, "fault": _fault, "trace": _trace, "insmod": _insmod, "push": _push, "qmp": _qmp,
+              "ssh": _ssh, "gdb": _gdb}

@@ -67,7 +67,7 @@ class Place:
     def here(self, text):
         """The command for this place."""
         text = re.sub(r"(^|[;&] *)((?:[A-Z]+=\S+ )*)make\b", rf"\1\2make -C {host.TOP} --no-print-directory", text)
-        text = re.sub(r"scripts/cluster (up|exec|shell|status|cp|kill|stop|start|down|console|log|fault|trace|insmod|qmp|ssh|gdb)\b",
+        text = re.sub(r"scripts/cluster (up|exec|shell|status|cp|kill|stop|start|down|console|log|fault|trace|insmod|push|qmp|ssh|gdb)\b",
                       rf"scripts/cluster \1 --name {self.name}", text)
         text = re.sub(r"\b(aries-(?:net|hss)) ", rf"\1 -f opengni-{os.getuid()}-{self.name} ", text)
         text = text.replace("/tmp/node0.pcapng", f"{self.folder}/node0.pcapng")

@@ -24,6 +24,7 @@ FIRST = {
     "scripts/cluster qmp 1 query-status": Step(r'"running": true'),
     "scripts/cluster gdb 1": Step(r'Line \d+ of ".*aries_pci\.c"', "info line aries_pci_probe\ndetach\nquit\n"),
     "scripts/cluster insmod": Step(r"nodes 0,1,2,3: nothing that is loaded has changed"),
+    "scripts/cluster push tree:/opt/tree": Step(r"nodes 0,1,2,3: 1 file of .*tree copied to /opt/tree", through="mkdir tree; touch tree/file; COMMAND"),
     "scripts/cluster down": Step(r"^$"),
     "scripts/cluster clean": Step(r"^"),
 }

@@ -22,6 +22,9 @@ STEPS = {
     "scripts/cluster insmod --test aries/abi": Step(r"(?m)^# Totals: pass:2 fail:0"),
     "scripts/cluster insmod kgni check_handles=1": Step(r"nodes 0,1: loaded kgni check_handles=1\n"),
     "scripts/cluster insmod --node 1 ipogif": Step(r"node 1: loaded krca, ipogif\n"),
+    "scripts/cluster push": Step(r"nodes 0,1: \d+ files of .*stage copied to /"),
+    "scripts/cluster exec -- gni-perf -t fma-put -s 8": Step(r"node 0: fma-put"),
+    "scripts/cluster push selftests:/opt/selftests": Step(r"nodes 0,1: \d\d+ files of .*selftests copied to /opt/selftests"),
     "scripts/cluster down": unseen(r"^$"),
     "scripts/unit model/cq": Step(r"(?m)^1/1 cq +OK"),
     "scripts/unit userlib": Step(r"(?m)^userlib/"),
@@ -87,6 +90,16 @@ class OnNodes(Loop, ClusterCase):
         self.assertRegex(said, r"(?m)^# Totals: pass:2 fail:0")
         self.succeed(self.cluster.run(0, "rmmod ipogif krca"))
 
+    def test_libugni_in_a_job(self):
+        self.timed("push, the first time", self.tool("push"))
+        self.edit("userlib/src/cq.cpp")
+        for node in range(self.NODES):  # as before an edit: the text of the library is another
+            self.succeed(self.cluster.run(node, "for lib in /usr/lib/libugni.so.0.*; do echo >$lib; done"))
+        said = self.timed("an edit of libugni, to a job of two nodes", ("env", "FORCE=1", *self.tool("push")),
+                          self.tool("exec", "--", "gni-perf", "-t", "fma-put", "-s", "8"))
+        self.assertIn("nodes 0,1: 1 file of", said)
+        self.assertRegex(said, "node 0: PASS")
+
 
 @unittest.skipUnless(slow_tests(), "OPENGNI_SLOW is not set")
 class Here(Loop, unittest.TestCase):
@@ -103,7 +116,7 @@ class Here(Loop, unittest.TestCase):
         self.edit("qemu-device/model/nic/cq.cpp")
         # without an edit of its text a step is up to date: FORCE has it done
         said = self.timed("an edit of the model, to a job in QEMU", ("env", "FORCE=1", "make", "model"), ("env", "FORCE=1", host.TOP / "scripts/build-qemu.sh"),
-                          (TOOL, "run", "-n", "2", "--", "gni-perf", "--tests", "fma-put", "--sizes", "8"))
+                          (TOOL, "run", "-n", "2", "--", "gni-perf", "-t", "fma-put", "-s", "8"))
         self.assertIn("fma-put", said)
 
     def test_a_page(self):

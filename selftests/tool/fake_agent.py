@@ -145,6 +145,7 @@ class FakeCluster:
     async def __aexit__(self, *_):
         self._server.over.set()
         await self._serving
+        (self.config.dir / server.SOCKET).unlink(missing_ok=True)
         for agent in self.agents:
             await agent.end()
         for node in self.nodes:
