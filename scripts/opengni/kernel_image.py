@@ -3,11 +3,15 @@
 """Kernels without what unpacks them.
 
 A kernel's image for x86, bzImage, is the compressed kernel and a program that unpacks it: half a second of an emulated
-processor at each boot. What comes out is an ELF file, and QEMU starts that as well if one of its notes names an entry for
-PVH, as CONFIG_PVH=y puts it there. So it is unpacked once, on this machine, and kept below BUILD.
+processor at each boot. So it is unpacked once, on this machine, and kept below BUILD: an image again, whose setup is the old one,
+and whose 32-bit entry finds the kernel where it belongs, switches to 64 bits and starts it.
 
-Sources: Linux, Documentation/arch/x86/boot.rst (header of an image) and include/xen/interface/elfnote.h (the note); the legacy
-frame of LZ4 is its doc/lz4_Frame_format.md.
+QEMU boots the unpacked ELF file as well, by its entry for PVH. But it takes what it loads so for ROM, and puts it back in
+place when a machine wakes up (S3): what the kernel has written is gone then.
+
+Sources: Linux, Documentation/arch/x86/boot.rst (header of an image, its entry) and the beginning of arch/x86/kernel/head_64.S (what a
+kernel expects: long mode, memory mapped where it is, boot_params in RSI); Intel's SDM, volume 3, 9.8.5 (the way to long mode); the
+legacy frame of LZ4 is its doc/lz4_Frame_format.md.
 """
 
 import bz2
@@ -29,13 +33,13 @@ from . import host
 _MAGIC_AT, _SECTORS_AT, _PAYLOAD_AT = 0x202, 0x1f1, 0x248
 # A block of LZ4's legacy frame has at most so many bytes when it is unpacked.
 _LZ4_BLOCK = 8 << 20
-_NOTE_SEGMENT = 4
-# XEN_ELFNOTE_PHYS32_ENTRY
-_ENTRY_NOTE = (b"Xen\0", 18)
+# Where QEMU and all others load what follows the setup, and enter it.
+_BASE = 0x100000
+_LOAD_SEGMENT = 1
 # Kernels that nobody has booted for an hour go when there are more than so many.
 _KEPT = 4
 # A kernel of a distribution has some 60 MB.
-_SIZE_MAX = 1 << 30
+_SIZE_MAX = 1 << 29
 
 
 def _lz4(data, size):
@@ -87,25 +91,45 @@ def _payload(image):
     return image[start:start + size]
 
 
-def has_entry(elf):
-    """Whether an ELF file for x86-64 has a note with an entry for PVH."""
-    if elf[:5] != b"\x7fELF\x02":
-        return False
-    table, = struct.unpack_from("<Q", elf, 0x20)
+def _segments(elf):
+    """(entry, [(address, contents)]) of an ELF file for x86-64, in physical addresses; ValueError if it is none."""
+    if elf[:5] != b"\x7fELF\x02" or elf[18:20] != b"\x3e\0":
+        raise ValueError("no kernel of 64 bits in it")
+    entry, table = struct.unpack_from("<QQ", elf, 0x18)
     entry_size, count = struct.unpack_from("<HH", elf, 0x36)
-    for header in range(table, table + count * entry_size, entry_size):
-        kind, _, at, _, _, size = struct.unpack_from("<IIQQQQ", elf, header)
-        end = at + size
-        while kind == _NOTE_SEGMENT and at + 12 <= end:
-            name_size, size, number = struct.unpack_from("<III", elf, at)
-            if (elf[at + 12:at + 12 + name_size], number) == _ENTRY_NOTE:
-                return True
-            at += 12 + (name_size + 3 & ~3) + (size + 3 & ~3)
-    return False
+    found = []
+    for number in range(count):
+        kind, _, at, _, address, size = struct.unpack_from("<IIQQQQ", elf, table + number * entry_size)
+        if kind == _LOAD_SEGMENT and size:
+            if at + size > len(elf):
+                raise ValueError("a segment is cut off")
+            found.append((address, elf[at:at + size]))
+    return entry, found
+
+
+def _start(entry):
+    """What is at _BASE: code that starts the kernel, a table of segments and page tables for the first 4 GiB."""
+    table, pages = _BASE + 0x80, _BASE + 0x1000
+    code = (b"\x0f\x01\x15" + struct.pack("<I", table + 24)   # lgdt   table's pointer
+            + b"\xb8" + struct.pack("<I", pages)               # mov    eax, pages
+            + b"\x0f\x22\xd8"                                  # mov    cr3, eax
+            + b"\x0f\x20\xe0\x83\xc8\x20\x0f\x22\xe0"           # CR4 |= PAE
+            + b"\xb9\x80\0\0\xc0\x0f\x32\x0d\0\x01\0\0\x0f\x30"  # EFER |= LME
+            + b"\x0f\x20\xc0\x0d\0\0\0\x80\x0f\x22\xc0"         # CR0 |= PG
+            + b"\xea" + struct.pack("<IH", _BASE + 0x60, 16))  # jmp    16:the rest, in 64 bits
+    rest = (b"\x31\xc0\x8e\xd8\x8e\xc0\x8e\xd0"              # xor    eax, eax; mov ds, eax; mov es, eax; mov ss, eax
+            + b"\x89\xf6"                                      # mov    esi, esi; the upper half is 0 then
+            + b"\xb8" + struct.pack("<I", entry)               # mov    eax, entry
+            + b"\xff\xe0")                                     # jmp    rax
+    segments = struct.pack("<QQQHI", 0, 0, 0x00af9b000000ffff, 23, table)
+    first = struct.pack("<Q", pages + 0x1003).ljust(4096, b"\0")
+    second = struct.pack("<4Q", *(pages + 0x2003 + 4096 * number for number in range(4))).ljust(4096, b"\0")
+    large = struct.pack("<2048Q", *(0x83 + (number << 21) for number in range(2048)))
+    return (code.ljust(0x60, b"\0") + rest).ljust(0x80, b"\0") + segments.ljust(0x1000 - 0x80, b"\0") + first + second + large
 
 
 def unpack(image):
-    """The ELF file in an image; ValueError if there is none that QEMU can start, OSError without the library for it."""
+    """An image of the same kernel that need not unpack it; ValueError if there is none, OSError without the library for it."""
     payload = _payload(image)
     size, = struct.unpack("<I", payload[-4:])
     method = next((unpack for magic, unpack in _UNPACK.items() if payload.startswith(magic)), None)
@@ -113,16 +137,25 @@ def unpack(image):
         raise ValueError("compressed in no way that is known here")
     try:
         elf = method(payload, size)
-        usable = len(elf) == size and has_entry(elf)
+        if len(elf) != size:
+            raise ValueError("damaged: its size is wrong")
+        entry, segments = _segments(elf)
     except (EOFError, OverflowError, struct.error, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"damaged: {error}") from None
-    if not usable:
-        raise ValueError("no entry for PVH")
-    return elf
+    start = _start(entry) if entry < 1 << 32 else b""
+    lowest, highest = min(segments, default=(0, b""))[0], max((address + len(data) for address, data in segments), default=0)
+    if not start or not _BASE + len(start) <= lowest <= entry < highest <= _SIZE_MAX:
+        raise ValueError("the kernel lies where it cannot be put")
+    loaded = bytearray(highest - _BASE)
+    loaded[:len(start)] = start
+    for address, data in segments:
+        loaded[address - _BASE:address - _BASE + len(data)] = data
+    # The kernel clears its own variables, which come last.
+    return image[:((image[_SECTORS_AT] or 4) + 1) * 512] + loaded.rstrip(b"\0")
 
 
 def _prune(folder):
-    kept = sorted(folder.glob("*.elf"), key=lambda path: path.stat().st_mtime, reverse=True)
+    kept = sorted(folder.glob("*.image"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in kept[_KEPT:]:
         if path.stat().st_mtime < time.time() - 3600:
             path.unlink()
@@ -130,18 +163,18 @@ def _prune(folder):
 
 @functools.lru_cache
 def _unpacked(path, size, mtime_ns):
-    """Where the kernel of that image is unpacked; the image's own path if it cannot be."""
+    """Where the image with that image's kernel unpacked is; the image's own path if it cannot be."""
     folder = host.BUILD / "kernels"
-    kept = folder / f"{path.name}-{hashlib.sha256(f'{path} {size} {mtime_ns}'.encode()).hexdigest()[:32]}.elf"
+    kept = folder / f"{path.name}-{hashlib.sha256(f'{path} {size} {mtime_ns}'.encode()).hexdigest()[:32]}.image"
     try:
         if kept.exists():
             os.utime(kept)
             return kept
-        elf = unpack(path.read_bytes())
+        unpacked = unpack(path.read_bytes())
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as new:
             try:
-                new.write(elf)
+                new.write(unpacked)
                 new.flush()
                 # After a crash of this machine, a name must not lead to half of it.
                 os.fsync(new.fileno())
@@ -157,9 +190,7 @@ def _unpacked(path, size, mtime_ns):
 
 
 def to_boot(path):
-    """What QEMU is given to boot the kernel image @path: the kernel unpacked, or @path if QEMU cannot start that."""
-    if not any((folder / "pvh.bin").exists() for folder in host.FIRMWARE):
-        return path
+    """What QEMU is given to boot the kernel image @path: one with the kernel unpacked, or @path if that cannot be had."""
     try:
         status = os.stat(path)
     except OSError:

@@ -20,12 +20,16 @@ from opengni import config, host, kernel_image
 BODY = bytes(range(256)) * 100
 
 
-def elf(note=True, body=BODY):
-    """A file with one segment of notes: one of somebody else, and the one with the entry."""
-    notes = struct.pack("<III", 6, 3, 1) + b"Linux\0\0\0" + b"abc\0"
-    notes += struct.pack("<III", 4, 8, 18 if note else 17) + b"Xen\0" + struct.pack("<Q", 0x1000000)
-    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHH", 2, 62, 1, 0, 64, 0, 0, 64, 56, 1)
-    return head.ljust(64, b"\0") + struct.pack("<IIQQQQQQ", 4, 0, 120, 0, 0, len(notes), len(notes), 4) + notes + body
+BASE = 0x100000  # where what follows the setup is loaded
+PLACE = 0x1000000
+
+
+def elf(machine=62, entry=PLACE + 16, place=PLACE, body=BODY):
+    """A file with two segments to load, the second some way behind the first, and one that is not loaded."""
+    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHH", 2, machine, 1, entry, 64, 0, 0, 64, 56, 3)
+    table = b"".join(struct.pack("<IIQQQQQQ", kind, 0, at, 0xffffffff80000000 + to, to, size, size, 0x1000)
+                     for kind, at, to, size in ((1, 256, place, len(body)), (4, 0, 0, 64), (1, 256 + len(body), place + len(body) + 4096, 3)))
+    return (head.ljust(64, b"\0") + table).ljust(256, b"\0") + body + b"end"
 
 
 def image(payload, size):
@@ -47,28 +51,45 @@ WAYS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lambda data: lzma.co
 
 
 class Unpacking(unittest.TestCase):
+    def check(self, made, body):
+        """The old setup, and the kernel at its places."""
+        self.assertEqual(made[:1024], image(b"", 0)[:0x248] + made[0x248:0x250] + bytes(1024 - 0x250))
+        at = 1024 + PLACE - BASE
+        self.assertEqual(made[at:], body + bytes(4096) + b"end")
+        # each page of the first 4 GiB is mapped where it is
+        pages = struct.unpack_from("<2048Q", made, 1024 + 0x3000)
+        self.assertEqual([page & ~0xfff for page in pages], [number << 21 for number in range(2048)])
+
     def test_each_way_to_compress(self):
         for name, compress in WAYS.items():
             kernel = elf(body=BODY * 400 if name == "lz4" else BODY)  # more than a block of LZ4's legacy frame
             with self.subTest(name):
                 if name in ("lz4", "zstd") and not shutil.which(name):
                     self.skipTest(f"there is no program {name}")
-                self.assertEqual(kernel_image.unpack(image(compress(kernel), len(kernel))), kernel)
+                self.check(kernel_image.unpack(image(compress(kernel), len(kernel))), kernel[256:-3])
 
     def test_what_cannot_be_booted_is_refused(self):
         kernel = elf()
         packed = gzip.compress(kernel)
-        without = elf(note=False)
-        images = {"no image": b"\x7fELF" + bytes(4000), "cut off": image(packed, len(kernel))[:-100],
-                  "entry": image(gzip.compress(without), len(without)), "known": image(b"LZO" + packed, len(kernel)),
-                  "damaged": image(packed[:100] + bytes(100) + packed[200:], len(kernel))}
+        images = {"no image": b"\x7fELF" + bytes(4000), "cut off": image(packed, len(kernel))[:-100], "known": image(b"LZO" + packed, len(kernel)),
+                  "damaged": image(packed[:100] + bytes(100) + packed[200:], len(kernel)), "size is wrong": image(packed, len(kernel) + 1)}
+        for reason, changes in {"64 bits": {"machine": 3}, "cannot be put": {"entry": 16}, "lies where": {"place": 0x103000, "entry": 0x103000},
+                                "kernel lies": {"place": 1 << 30, "entry": (1 << 30) + 16}}.items():
+            other = elf(**changes)
+            images[reason] = image(gzip.compress(other), len(other))
         for reason, data in images.items():
             with self.subTest(reason), self.assertRaisesRegex(ValueError, reason):
                 kernel_image.unpack(data)
-        for place in range(64, 180, 3):  # tables that lead out of the file end the search, too
-            with self.subTest(place=place), self.assertRaises(ValueError):
-                broken = without[:place] + b"\xff" * 8 + without[place + 8:]
-                kernel_image.unpack(image(gzip.compress(broken), len(broken)))
+
+    def test_tables_that_lead_out_of_the_file(self):
+        kernel = elf()
+        for place in range(0x18, 240, 3):
+            with self.subTest(place=place):
+                broken = kernel[:place] + b"\xff" * 8 + kernel[place + 8:]
+                try:
+                    kernel_image.unpack(image(gzip.compress(broken), len(broken)))
+                except ValueError:
+                    pass  # and nothing else
 
     def test_the_guest_kernels(self):
         for kernel in config.KERNELS:
@@ -85,8 +106,8 @@ class Keeping(unittest.TestCase):
         self.top = Path(folder.name)
         self.kept = self.top / "kernels"
         self.path = self.top / "vmlinuz"
-        self.kernel = elf()
-        self.path.write_bytes(image(gzip.compress(self.kernel), len(self.kernel)))
+        kernel = elf()
+        self.path.write_bytes(image(gzip.compress(kernel), len(kernel)))
         patch = mock.patch.object(host, "BUILD", self.top)
         patch.start()
         self.addCleanup(patch.stop)
@@ -104,7 +125,7 @@ class Keeping(unittest.TestCase):
 
     def test_it_is_unpacked_once(self):
         first = self.boot()
-        self.assertEqual(first.read_bytes(), self.kernel)
+        self.assertEqual(first.read_bytes(), kernel_image.unpack(self.path.read_bytes()))
         self.assertEqual([first], list(self.kept.iterdir()))
         with mock.patch.object(kernel_image, "unpack", side_effect=AssertionError):
             self.assertEqual(self.boot(), first)
@@ -118,14 +139,12 @@ class Keeping(unittest.TestCase):
         with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
             self.boot()
         self.assertEqual(list(self.kept.iterdir()), [])
-        self.assertEqual(self.boot().read_bytes(), self.kernel)
+        self.assertEqual(self.boot().read_bytes(), kernel_image.unpack(self.path.read_bytes()))
 
     def test_the_image_serves_where_nothing_can_be_unpacked(self):
         self.kept.write_text("no folder", encoding="ascii")
         self.assertEqual(self.boot(), self.path)
         self.kept.unlink()
-        with mock.patch.object(host, "FIRMWARE", (self.top,)):  # without QEMU's part of it
-            self.assertEqual(self.boot(), self.path)
         self.path.write_bytes(b"not compressed at all")
         self.assertEqual(self.boot(), self.path)
         self.path.unlink()
