@@ -264,24 +264,36 @@ static void the_checksum_is_the_protocols(void **state)
 	assert_non_null(aries_peer_find(sim_node[0].ad.chan, 1));
 }
 
-/* Puts a message of node 1 into its slot at node 0, and has it looked at. */
-static void message(struct aries_msg *msg)
+/* Puts a request of node 1 into its slot at node 0. */
+static void put_request(u32 seq, u32 cookie)
 {
-	msg->magic = cpu_to_le32(ARIES_MSG_MAGIC);
-	msg->src = cpu_to_le32(1);
-	msg->src_epoch = cpu_to_le64(77);
-	msg->cookie = cpu_to_le32(NOBODY);
-	msg->check = cpu_to_le64(~crc32_le(~0u, msg, offsetof(struct aries_msg, check)));
-	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, msg, sizeof(*msg));
-	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+	struct aries_msg msg = { .magic = cpu_to_le32(ARIES_MSG_MAGIC), .src = cpu_to_le32(1),
+				 .src_epoch = cpu_to_le64(77), .seq = cpu_to_le32(seq),
+				 .type = cpu_to_le16(ARIES_MSG_REQUEST),
+				 .cookie = cpu_to_le32(cookie), .src_handle = cpu_to_le64(seq) };
+
+	msg.check = cpu_to_le64(~crc32_le(~0u, &msg, offsetof(struct aries_msg, check)));
+	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, &msg, sizeof(msg));
 }
 
 static u32 taken(u32 seq)
 {
-	struct aries_msg msg = { .seq = cpu_to_le32(seq), .type = cpu_to_le16(ARIES_MSG_REQUEST) };
-
-	message(&msg);
+	put_request(seq, NOBODY);
+	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
 	return aries_peer_find(sim_node[0].ad.chan, 1)->rx_seq;
+}
+
+/* Acknowledges in the name of node 1 what node 0 has sent it, in the slot of some node. */
+static void acknowledge(u32 slot)
+{
+	struct aries_peer *peer = aries_peer_find(sim_node[0].ad.chan, 1);
+	struct aries_ack ack = { .src = cpu_to_le32(1), .epoch = cpu_to_le64(77),
+				 .seq = cpu_to_le32(peer->tx_seq),
+				 .to_epoch = cpu_to_le64(peer->own_epoch) };
+
+	ack.check = cpu_to_le32(~crc32_le(~0u, &ack, offsetof(struct aries_ack, check)));
+	memcpy(sim_node[0].area + slot * ARIES_SLOT_BYTES + ARIES_SLOT_ACK, &ack, sizeof(ack));
+	aries_peer_rx_ack(sim_node[0].ad.chan, slot);
 }
 
 /* Messages are taken one after the other, also where their numbers begin again. */
@@ -308,23 +320,50 @@ static void answers_that_wait_are_bounded(void **state)
 /* What is in flight for node 1 is acknowledged by node 1, in its own slot. */
 static void only_the_peer_acknowledges(void **state)
 {
-	struct aries_chan *ch = sim_node[0].ad.chan;
-	struct aries_ack ack = { .src = cpu_to_le32(1), .epoch = cpu_to_le64(77) };
 	struct aries_peer *peer;
 
 	assert_int_equal(post(0, FLOOD, 1, 0, 1, NOBODY), 0);
 	sim_work(&sim_node[0]);
-	peer = aries_peer_find(ch, 1);
+	peer = aries_peer_find(sim_node[0].ad.chan, 1);
 	assert_true(peer->busy);
-	ack.seq = cpu_to_le32(peer->tx_seq);
-	ack.to_epoch = cpu_to_le64(peer->own_epoch);
-	ack.check = cpu_to_le32(~crc32_le(~0u, &ack, offsetof(struct aries_ack, check)));
-	memcpy(sim_node[0].area + 2 * ARIES_SLOT_BYTES + ARIES_SLOT_ACK, &ack, sizeof(ack));
-	aries_peer_rx_ack(ch, 2);
+	acknowledge(2);
 	assert_true(peer->busy);
-	memcpy(sim_node[0].area + ARIES_SLOT_BYTES + ARIES_SLOT_ACK, &ack, sizeof(ack));
-	aries_peer_rx_ack(ch, 1);
+	acknowledge(1);
 	assert_false(peer->busy);
+}
+
+/* Two nodes that ask each other much would wait for each other if requests went first. */
+static void answers_go_before_requests(void **state)
+{
+	struct aries_peer *peer;
+	u32 n;
+
+	for (n = 0; n < 3; n++)
+		assert_int_equal(post(0, FLOOD, n, 0, 1, NOBODY + n), 0);
+	assert_int_equal(post(0, FLOOD, n, KGNI_DGRAM_WILDCARD, 0, 0), 0);
+	sim_work(&sim_node[0]);
+	peer = aries_peer_find(sim_node[0].ad.chan, 1);
+	assert_int_equal(le16_to_cpu(peer->msg.type), ARIES_MSG_REQUEST);
+	put_request(1, sim_cookie(FLOOD));
+	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+	acknowledge(1);
+	aries_chan_irq(&sim_node[0].ad);
+	sim_work(&sim_node[0]);
+	assert_true(peer->busy);
+	assert_int_equal(le16_to_cpu(peer->msg.type), ARIES_MSG_ACCEPT);
+}
+
+/* After an overrun of the queue all slots are looked at: any of them may have a message whose event was lost. */
+static void lost_events_are_made_up_for(void **state)
+{
+	put_request(1, NOBODY);
+	sim_node[0].owed = true;
+	assert_int_equal(post(2, FLOOD, 1, 0, 0, NOBODY), 0);
+	sim_work(&sim_node[2]);
+	assert_null(aries_peer_find(sim_node[0].ad.chan, 1));
+	sim_work(&sim_node[0]);
+	assert_non_null(aries_peer_find(sim_node[0].ad.chan, 1));
+	assert_non_null(aries_peer_find(sim_node[0].ad.chan, 2));
 }
 
 /* To a peer that is silent a message goes again and again, about once a second. */
@@ -357,6 +396,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_gap_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(answers_that_wait_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_peer_acknowledges, setup, teardown),
+		cmocka_unit_test_setup_teardown(answers_go_before_requests, setup, teardown),
+		cmocka_unit_test_setup_teardown(lost_events_are_made_up_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(messages_are_repeated_steadily, setup, teardown),
 	};
 

@@ -40,7 +40,7 @@ class List(unittest.TestCase):
             for test in mutation.tests:
                 layer, _, name = test.partition(":")
                 folder = host.TOP / folders.get(layer, "userlib")
-                name = re.sub(r"_polled$|^pmi-", "", name).partition(".")[0]
+                name = re.sub(r"_polled$|^pmi-|^companions-", "", name).partition(".")[0]
                 files = [path for path in folder.rglob("*") if path.stem in (name, f"test_{name}")]
                 self.assertTrue(files, f"{mutation.name}: {test}")
 

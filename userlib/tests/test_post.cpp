@@ -185,8 +185,10 @@ static void put_with_sync_flag(void **)
 	assert_int_equal(fake::kernel().doorbells[1].op(), ARIES_FMA_PUT_SYNC);
 	assert_true(s.file().fma().sync_offset == 0x2008);
 	assert_true(s.file().fma().sync_value == 0xfeedface12345678);
-	d.sync_flag_addr++;
-	assert_rc(ALIGNMENT_ERROR, GNI_PostFma(s.ep, &d));
+	for (unsigned wrong = 1; wrong < 8; wrong++) {
+		d.sync_flag_addr++;
+		assert_rc(ALIGNMENT_ERROR, GNI_PostFma(s.ep, &d));
+	}
 }
 
 static void lengths_and_alignment(void **)
