@@ -8,6 +8,8 @@
 #include <deque>
 #include <random>
 #include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "fabric/segment.hpp"
 #include "gateway/hub.hpp"
@@ -261,10 +263,12 @@ void test_replayed_and_forged(void **)
 	assert_int_equal(pair.a.downs + pair.b.downs, 0);
 	assert_true(pair.b.hub.status(pair.now)[0].counters.rejected > 0);
 
-	/* Nor are they a sign of life. */
+	/* Nor are they a sign of life, the last one included. */
 	pair.a.link.cut = true;
+	const std::deque<std::vector<std::byte>> all = pair.a.link.recorded;
+
 	for (unsigned int i = 0; i < 15; i++) {
-		pair.a.link.frames.insert(pair.a.link.frames.end(), old.begin(), old.end());
+		pair.a.link.frames.insert(pair.a.link.frames.end(), all.begin(), all.end());
 		pair.run(100);
 	}
 	assert_int_equal(pair.b.downs, 1);
@@ -371,6 +375,25 @@ void test_frame_with_nonsense(void **)
 	assert_true(pair.send(7, 100));
 	pair.run(50);
 	assert_int_equal(pair.b.came.back(), 7);
+}
+
+/* Nothing has been sent to the peer, so there is nothing that it could have got. */
+void test_acknowledged_before_it_was_sent(void **)
+{
+	Pair pair;
+
+	pair.run(100);
+	Mad mad(pair);
+	FrameHeader header;
+
+	header.type = FrameType::Ack;
+	header.sequence = header.acknowledged = 1;
+	mad.send(header, {});
+	assert_int_equal(pair.b.downs, 0);
+	header.acknowledged = 2;
+	mad.send(header, {});
+	assert_int_equal(pair.b.downs, 1);
+	assert_string_equal(pair.b.hub.status(pair.now)[0].reason.c_str(), "it acknowledges what was not sent");
 }
 
 /* Whatever somebody with the key sends ends his own session at most; another one can be had afterwards. */
@@ -500,6 +523,40 @@ void test_hosts(void **)
 	bad("a 10.0.0.1 1-5\nb 10.0.0.2 4-9\n", "hosts:2: nodes 4-5 are at a, too");
 }
 
+std::string why_no_key(const std::string &file)
+{
+	try {
+		(void)FabricKey::load(file);
+	} catch (const Error &error) {
+		return error.what();
+	}
+	return {};
+}
+
+/* A key is its owner's alone, and a whole one. */
+void test_key_files(void **)
+{
+	char folder[] = "/tmp/aries-keys-XXXXXX";
+
+	assert_non_null(mkdtemp(folder));
+	const std::string file = std::string(folder) + "/key";
+
+	FabricKey::make(file);
+	assert_string_equal(why_no_key(file).c_str(), "");
+	for (mode_t more : {S_IRGRP, S_IWGRP, S_IXGRP, S_IROTH, S_IWOTH, S_IXOTH}) {
+		assert_int_equal(chmod(file.c_str(), S_IRUSR | S_IWUSR | more), 0);
+		assert_non_null(strstr(why_no_key(file).c_str(), "others may read or change the key file"));
+	}
+	assert_int_equal(chmod(file.c_str(), S_IRUSR | S_IWUSR), 0);
+	assert_string_equal(why_no_key(file).c_str(), "");
+	assert_int_equal(truncate(file.c_str(), 63), 0);
+	assert_non_null(strstr(why_no_key(file).c_str(), "holds no key"));
+	assert_non_null(strstr(why_no_key(folder).c_str(), "is no file"));
+	assert_int_equal(unlink(file.c_str()), 0);
+	assert_non_null(strstr(why_no_key(file).c_str(), "cannot read the key file"));
+	assert_int_equal(rmdir(folder), 0);
+}
+
 } // namespace
 
 int main()
@@ -512,11 +569,13 @@ int main()
 		cmocka_unit_test(test_replayed_and_forged),
 		cmocka_unit_test(test_anything_may_come),
 		cmocka_unit_test(test_frame_with_nonsense),
+		cmocka_unit_test(test_acknowledged_before_it_was_sent),
 		cmocka_unit_test(test_mad_with_the_key),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_other_version),
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_key_files),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
