@@ -67,6 +67,7 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&ad->node_watches);
 	aries_qsc_init(ad);
 	ad->inv_late = ~0ull;
+	ad->cut_late = ~0ull;
 	INIT_DELAYED_WORK(&ad->kept_work, aries_kept_work);
 	INIT_DELAYED_WORK(&ad->recv_work, aries_recv_work);
 	mutex_init(&ad->clock_lock);

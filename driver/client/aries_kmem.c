@@ -19,8 +19,8 @@
 #include "aries_client.h"
 #include "aries_compat.h"
 
-/* Much longer than it takes, unless a peer is stopped in the middle of an access. */
-#define ARIES_CUT_MS 2000
+/* Much longer than an access takes, unless its peer is stopped, and short enough to spin. */
+#define ARIES_CUT_US 10000
 
 /**
  * struct aries_hold - a number that outlives its region
@@ -39,9 +39,10 @@ struct aries_hold {
  * @region: the region
  * @own: the client, with a reference
  * @hold: hold for the number after deregistration, or NULL
- * @lock: protects @settled, and the number until that is set
+ * @lock: protects @settled, and the number and @guarded until that is set
  * @settled: the NIC has released it, or never will; its number may be in use for another region
- * @freed: completed at that time
+ * @guarded: how many of its pages, from the first on, have a reference until it is freed
+ * @freed: completed when the NIC has released it, or never will
  * @lost: the NIC will never release it
  */
 struct aries_kmem {
@@ -50,6 +51,7 @@ struct aries_kmem {
 	struct aries_hold *hold;
 	spinlock_t lock; /* settled */
 	bool settled;
+	unsigned long guarded;
 	struct completion freed;
 	bool lost;
 };
@@ -63,11 +65,56 @@ static void aries_kmem_settle(struct aries_kmem *kmem)
 	spin_unlock_irqrestore(&kmem->lock, flags);
 }
 
+/*
+ * Take references of the pages, so that nobody else gets them while a peer may write to them even
+ * if the client frees them. Memory from kmalloc() cannot be guarded, nor can later pages of a block
+ * that is not compound: such a page has no reference of its own.
+ * Return: 0; -EINPROGRESS if all pages are guarded; -ETIMEDOUT if not all can be.
+ */
+static int aries_kmem_guard(struct aries_kmem *kmem)
+{
+	struct sg_page_iter at;
+	unsigned long flags;
+	int rc = 0;
+
+	spin_lock_irqsave(&kmem->lock, flags);
+	if (kmem->settled)
+		goto out;
+	rc = -EINPROGRESS;
+	for_each_sgtable_page(&kmem->region.sgt, &at, 0) {
+		struct folio *folio = page_folio(sg_page_iter_page(&at));
+
+		if (folio_test_slab(folio) || !folio_try_get(folio)) {
+			rc = -ETIMEDOUT;
+			break;
+		}
+		kmem->guarded++;
+	}
+out:
+	spin_unlock_irqrestore(&kmem->lock, flags);
+	return rc;
+}
+
+static void aries_kmem_unguard(struct aries_kmem *kmem)
+{
+	struct sg_page_iter at;
+
+	for_each_sgtable_page(&kmem->region.sgt, &at, 0) {
+		if (!kmem->guarded)
+			break;
+		kmem->guarded--;
+		folio_put(page_folio(sg_page_iter_page(&at)));
+	}
+}
+
 static void aries_kmem_release(struct aries_dev *ad, struct aries_region *region)
 {
+	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
+
 	aries_pte_free(ad, region);
+	aries_kmem_unguard(kmem);
 	sg_free_table(&region->sgt);
-	complete(&container_of(region, struct aries_kmem, region)->freed);
+	complete(&kmem->freed);
 }
 
 /*
@@ -369,11 +416,17 @@ static bool aries_kmem_let_go(struct aries_kmem *kmem, u64 *seq)
 int aries_region_cut(struct aries_region *region)
 {
 	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
-	u64 seq = 0;
+	struct aries_dev *ad = kmem->own->ad;
+	u64 seq = 0, us = ARIES_CUT_US;
 	bool gone;
 
-	return read_poll_timeout_atomic(aries_kmem_let_go, gone, gone, 1, ARIES_CUT_MS * 1000ull,
-					false, kmem, &seq);
+	/* another call has waited for the same access in vain */
+	if (aries_rd64(ad, ARIES_INV_DONE) == READ_ONCE(ad->cut_late))
+		us = 1;
+	if (!read_poll_timeout_atomic(aries_kmem_let_go, gone, gone, 1, us, false, kmem, &seq))
+		return 0;
+	WRITE_ONCE(ad->cut_late, aries_rd64(ad, ARIES_INV_DONE));
+	return aries_kmem_guard(kmem);
 }
 EXPORT_SYMBOL_ARIES(aries_region_cut);
 

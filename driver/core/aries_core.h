@@ -208,6 +208,7 @@ struct aries_dev {
 	wait_queue_head_t resume_wq;
 
 	u64 inv_late; /* a value of INV_DONE that did not change for a second */
+	u64 cut_late; /* one that did not change while aries_region_cut() was waiting */
 	spinlock_t kept_lock; /* kept */
 	struct list_head kept; /* of struct aries_kept */
 	struct delayed_work kept_work;

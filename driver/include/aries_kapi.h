@@ -352,11 +352,14 @@ int aries_region_deregister(struct aries_region *region, unsigned int hold_ms);
  * aries_region_cut() - cut peers off from a region
  * @region: from aries_region_register(), which still has to be released
  *
- * For callers that must not sleep, and that free the memory now and the region later.
+ * For callers that must not sleep, and that free the memory now and the region later. If a peer is
+ * stopped in the middle of an access this gives up, and keeps the pages from being used for
+ * anything else until the access has ended and the region is deregistered. That is not possible for
+ * memory from kmalloc(), nor for a block of pages that is not compound.
  *
- * Context: any; spins until accesses in flight have ended. Return: 0; -ETIMEDOUT if that takes
- * seconds, for example because a peer is stopped in an access: it may still write when it
- * continues.
+ * Context: any; spins until accesses in flight have ended, for 10 ms at most.
+ * Return: 0; -EINPROGRESS if the peer may write once more, but only to pages that nobody else gets;
+ * -ETIMEDOUT if it may write to some that others get when the client frees them.
  */
 int aries_region_cut(struct aries_region *region);
 
