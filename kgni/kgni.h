@@ -92,8 +92,9 @@ struct gni_cdm {
  * @eps: endpoints
  * @cqs: queues
  * @mems: registrations
- * @later: registrations whose deregistration was left to @later_work
- * @later_work: deregisters them
+ * @later: registrations that @later_work is to deregister, and MDD numbers that it is to release
+ * @held: records of MDD numbers that are held
+ * @later_work: works through @later
  * @errs: subscriptions to errors
  * @quiet: its job is suspended: posts have to wait
  * @quiet_end: function of the client that is called when that ends
@@ -133,6 +134,7 @@ struct gni_nic {
 	struct list_head cqs;
 	struct list_head mems;
 	struct list_head later;
+	struct list_head held;
 	struct work_struct later_work;
 	struct list_head errs;
 	bool quiet;

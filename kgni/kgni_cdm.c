@@ -20,7 +20,8 @@ gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uin
 {
 	struct gni_cdm *cdm;
 
-	if (kgni_atomic() || !cdm_hndl || (modes & ~KGNI_CDM_MODES))
+	might_sleep();
+	if (!cdm_hndl || (modes & ~KGNI_CDM_MODES))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, modes);
 	cdm = kzalloc(sizeof(*cdm), GFP_KERNEL);
 	if (!cdm || kgni_handle_add(cdm)) {
@@ -97,7 +98,8 @@ gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint3
 {
 	gni_return_t rc;
 
-	if (kgni_atomic() || !kgni_cdm_valid(cdm_hndl) || !local_addr || !nic_hndl)
+	might_sleep();
+	if (!kgni_cdm_valid(cdm_hndl) || !local_addr || !nic_hndl)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cdm_hndl);
 	mutex_lock(&cdm_hndl->mutex);
 	rc = kgni_cdm_attach(cdm_hndl, device_id, nic_hndl);
@@ -138,7 +140,8 @@ gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl)
 	struct gni_nic *nic, *next;
 	LIST_HEAD(nics);
 
-	if (kgni_atomic() || !kgni_cdm_valid(cdm_hndl) ||
+	might_sleep();
+	if (!kgni_cdm_valid(cdm_hndl) ||
 	    cmpxchg(&cdm_hndl->magic, KGNI_CDM_MAGIC, 0) != KGNI_CDM_MAGIC)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cdm_hndl);
 	kgni_handle_del(cdm_hndl);

@@ -116,7 +116,8 @@ gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint
 	struct gni_cq *cq;
 	gni_return_t rc;
 
-	if (kgni_atomic() || !kgni_nic_valid(nic_hndl) || !entry_count || !cq_hndl)
+	might_sleep();
+	if (!kgni_nic_valid(nic_hndl) || !entry_count || !cq_hndl)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl, entry_count);
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
 	if (!cq)
@@ -186,7 +187,8 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
 	unsigned long flags;
 	bool busy;
 
-	if (kgni_atomic() || !kgni_cq_valid(cq_hndl))
+	might_sleep();
+	if (!kgni_cq_valid(cq_hndl))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cq_hndl);
 	kgni_mem_later_flush(cq_hndl->nic);
 	spin_lock_irqsave(&cq_hndl->lock, flags);

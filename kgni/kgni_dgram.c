@@ -67,7 +67,8 @@ static gni_return_t kgni_dgram_post(struct gni_ep *ep, const void *in, u16 lengt
 	struct kgni_dgram_post arg = { .flags = flags, .id = id, .length = length };
 	int rc;
 
-	if (kgni_atomic() || !kgni_ep_valid(ep) || (length && !in) || (room && !out))
+	might_sleep();
+	if (!kgni_ep_valid(ep) || (length && !in) || (room && !out))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep, length, room);
 	if (length > GNI_DATAGRAM_MAXSIZE)
 		return kgni_refuse(GNI_RC_SIZE_ERROR, E2BIG, length, GNI_DATAGRAM_MAXSIZE);
@@ -214,7 +215,8 @@ gni_return_t gni_ep_postdata_wait(gni_ep_handle_t ep_hndl, uint32_t timeout,
 				  gni_post_state_t *post_state, uint32_t *remote_addr,
 				  uint32_t *remote_id)
 {
-	if (kgni_atomic() || !timeout)
+	might_sleep();
+	if (!timeout)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, timeout);
 	return kgni_dgram_test(ep_hndl, 0, 0, kgni_dgram_timeout(timeout), post_state, remote_addr,
 			       remote_id);
@@ -263,7 +265,8 @@ gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t t
 	struct kgni_dgram_probe arg = { .flags = KGNI_DGRAM_ID };
 	int rc;
 
-	if (kgni_atomic() || !kgni_nic_valid(nic_hndl) || !datagram_id)
+	might_sleep();
+	if (!kgni_nic_valid(nic_hndl) || !datagram_id)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl);
 	arg.timeout_ms = kgni_dgram_timeout(timeout);
 	rc = aries_datagram_probe(nic_hndl->own, &arg);

@@ -61,7 +61,8 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
 	unsigned long flags;
 	struct gni_err *err;
 
-	if (kgni_atomic() || !kgni_nic_valid(nic_handle) || !err_handle ||
+	might_sleep();
+	if (!kgni_nic_valid(nic_handle) || !err_handle ||
 	    EEQ_size > KGNI_ERR_ENTRIES_MAX)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_handle, EEQ_size);
 	err = kvzalloc(struct_size(err, ring, EEQ_size), GFP_KERNEL);
@@ -91,7 +92,8 @@ gni_return_t gni_release_errors(gni_err_handle_t err_handle)
 	unsigned long flags;
 	bool busy;
 
-	if (kgni_atomic() || !kgni_err_valid(err_handle))
+	might_sleep();
+	if (!kgni_err_valid(err_handle))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)err_handle);
 	nic = err_handle->nic;
 	spin_lock_irqsave(&nic->lock, flags);
@@ -324,7 +326,8 @@ gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_
 	u32 n = 0;
 	int rc;
 
-	if (kgni_atomic() || !kgni_err_valid(err) || !events || !events_size || !num_events ||
+	might_sleep();
+	if (!kgni_err_valid(err) || !events || !events_size || !num_events ||
 	    !err->entries)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)err, events_size);
 	kgni_err_wait(err, 1);

@@ -10,7 +10,6 @@
 
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
-#include <linux/preempt.h>
 
 #include "kgni.h"
 
@@ -50,24 +49,5 @@ static inline bool kgni_ep_valid(const struct gni_ep *ep)
 {
 	return kgni_handle_valid(ep, KGNI_EP_MAGIC);
 }
-
-/**
- * kgni_may_sleep() - check whether the caller may certainly sleep
- *
- * A kernel without CONFIG_PREEMPT_COUNT cannot tell whether a spinlock is held, so the result is
- * always false there.
- */
-#define kgni_may_sleep() (IS_ENABLED(CONFIG_PREEMPT_COUNT) && preemptible())
-
-/**
- * kgni_atomic() - is the caller known to be in atomic context?
- *
- * For functions that sleep: they warn once and refuse the call, which is better than to sleep in
- * atomic context. A kernel without CONFIG_PREEMPT_COUNT only detects interrupts.
- */
-#define kgni_atomic()                                                                   \
-	WARN_ONCE(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? !preemptible()                     \
-						   : in_interrupt() || irqs_disabled(), \
-		  "%s: called where it must not sleep\n", __func__)
 
 #endif

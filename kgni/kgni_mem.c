@@ -93,7 +93,8 @@ gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint6
 	const struct aries_segment segment = { .address = address, .length = length };
 	struct aries_region_args args = { .segments = &segment, .count = 1 };
 
-	if (kgni_atomic() || !kgni_mem_sound(nic_hndl, dst_cq_hndl, flags, mem_hndl) || !length)
+	might_sleep();
+	if (!kgni_mem_sound(nic_hndl, dst_cq_hndl, flags, mem_hndl) || !length)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, address, length, flags);
 	return kgni_mem_add(nic_hndl, &args, flags, dst_cq_hndl, mem_hndl);
 }
@@ -114,8 +115,8 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
 
 	BUILD_BUG_ON(sizeof(gni_mem_segment_t) != sizeof(struct aries_segment) ||
 		     offsetof(gni_mem_segment_t, length) != offsetof(struct aries_segment, length));
-	if (kgni_atomic() ||
-	    !kgni_mem_sound(nic_hndl, dst_cq_hndl, flags & ~GNI_MEM_PHYS_SEGMENTS, mem_hndl) ||
+	might_sleep();
+	if (!kgni_mem_sound(nic_hndl, dst_cq_hndl, flags & ~GNI_MEM_PHYS_SEGMENTS, mem_hndl) ||
 	    !mem_segments || !segments_cnt)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, segments_cnt, flags);
 	return kgni_mem_add(nic_hndl, &args, flags, dst_cq_hndl, mem_hndl);
@@ -130,7 +131,7 @@ static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_
 
 	spin_lock_irqsave(&nic->lock, flags);
 	list_for_each_entry(mem, &nic->mems, node)
-		if (mem->handle.qword1 == handle->qword1 && mem->handle.qword2 == handle->qword2) {
+		if (kgni_mem_same(mem, handle)) {
 			found = mem;
 			list_del(&mem->node);
 			break;
@@ -139,8 +140,8 @@ static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_
 	return found;
 }
 
-/** kgni_mem_end() - deregister memory whose registration is in no list. Context: sleeps. */
-void kgni_mem_end(struct kgni_mem *mem)
+/** kgni_mem_end() - deregister memory; the caller frees the registration. Context: sleeps. */
+void kgni_mem_end(const struct kgni_mem *mem)
 {
 	int rc = aries_region_deregister(mem->region, mem->hold_ms);
 
@@ -151,7 +152,6 @@ void kgni_mem_end(struct kgni_mem *mem)
 	WARN_ONCE(rc, "deregistration of memory: %d\n", rc);
 	if (mem->cq)
 		kgni_cq_unregister(mem->cq);
-	kfree(mem);
 }
 
 /* gni_mem_deregister() - deregister memory, see gni_pub.h. Context: any. */
@@ -167,10 +167,7 @@ gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem
 		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOENT, mem_hndl->qword1,
 				   mem_hndl->qword2);
 	mem->hold_ms = hold_timeout;
-	if (kgni_may_sleep())
-		kgni_mem_end(mem);
-	else
-		kgni_mem_end_later(nic_hndl, mem);
+	kgni_mem_end_later(nic_hndl, mem);
 	return GNI_RC_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(gni_mem_deregister);
@@ -178,19 +175,13 @@ EXPORT_SYMBOL_GPL(gni_mem_deregister);
 /*
  * gni_mem_mdd_release() - release an MDD that gni_mem_deregister() holds, see gni_pub.h
  *
- * If the caller may not sleep, it is not known yet whether anything is held. The result then is
- * GNI_RC_SUCCESS. Context: any.
+ * Context: any.
  */
 gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
 {
 	if (!kgni_nic_valid(nic_hndl) || !mem_hndl || !kgni_mem_intact(mem_hndl))
 		return kgni_refuse(GNI_RC_NO_MATCH, EINVAL);
-	if (!kgni_may_sleep())
-		return kgni_mem_release_later(nic_hndl, mem_hndl)
-			       ? GNI_RC_SUCCESS
-			       : kgni_refuse(GNI_RC_NO_MATCH, ENOMEM);
-	kgni_mem_later_flush(nic_hndl);
-	if (aries_region_release(nic_hndl->own, kgni_mem_mdh(mem_hndl)))
+	if (!kgni_mem_release_later(nic_hndl, mem_hndl))
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT);
 	return GNI_RC_SUCCESS;
 }
@@ -204,8 +195,10 @@ void kgni_mem_close(struct gni_nic *nic)
 {
 	struct kgni_mem *mem, *next;
 
-	list_for_each_entry_safe(mem, next, &nic->mems, node)
+	list_for_each_entry_safe(mem, next, &nic->mems, node) {
 		kgni_mem_end(mem);
+		kfree(mem);
+	}
 	INIT_LIST_HEAD(&nic->mems);
-	kgni_mem_later_flush(nic);
+	kgni_mem_later_close(nic);
 }

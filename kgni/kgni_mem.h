@@ -7,12 +7,13 @@
 #include "kgni.h"
 
 /**
- * struct kgni_mem - a registration
- * @node: in gni_nic.mems, or in gni_nic.later; protected by gni_nic.lock
+ * struct kgni_mem - a registration; after its deregistration, the record of its held MDD number
+ * @node: in gni_nic.mems, then in gni_nic.later, then in gni_nic.held; protected by gni_nic.lock
  * @handle: handle that the client has
- * @region: region in aries.ko; NULL if only a held MDD number is to be released
+ * @region: region in aries.ko; NULL once its deregistration has begun
  * @cq: queue for remote events or NULL
- * @hold_ms: how long to hold its MDD number after the deregistration
+ * @hold_ms: how long to hold its MDD number after the deregistration; 0 if it need not be held
+ * @hold_end: when the hold ends, in jiffies
  */
 struct kgni_mem {
 	struct list_head node;
@@ -20,9 +21,15 @@ struct kgni_mem {
 	struct aries_region *region;
 	struct gni_cq *cq;
 	unsigned int hold_ms;
+	unsigned long hold_end;
 };
 
-void kgni_mem_end(struct kgni_mem *mem);
+static inline bool kgni_mem_same(const struct kgni_mem *mem, const gni_mem_handle_t *handle)
+{
+	return mem->handle.qword1 == handle->qword1 && mem->handle.qword2 == handle->qword2;
+}
+
+void kgni_mem_end(const struct kgni_mem *mem);
 void kgni_mem_close(struct gni_nic *nic);
 
 /* kgni_mem_later.c */
@@ -30,5 +37,6 @@ void kgni_mem_later_init(struct gni_nic *nic);
 void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem);
 bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle);
 void kgni_mem_later_flush(struct gni_nic *nic);
+void kgni_mem_later_close(struct gni_nic *nic);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Deregistration in atomic context. LNDs deregister memory with a spinlock held, and free the
- * memory soon after. So the NIC is cut off from the memory at once, which takes as long as an
- * access that is in flight, and the rest is left to a work item. Callers that need the resources it
- * frees, and may sleep, wait for it.
+ * Deregistration. LNDs deregister memory with a spinlock held, and free the memory soon after. No
+ * kernel can tell whether its caller holds one, so all callers are treated alike: the NIC is cut
+ * off from the memory at once, and the rest is left to a work item. Callers that need the
+ * resources it frees wait for it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,50 +14,67 @@
 #include "kgni_mem.h"
 #include "kgni_memhandle.h"
 
-static struct kgni_mem *kgni_mem_later_next(struct gni_nic *nic)
+/* Free the records of holds that have ended. Context: nic->lock held. */
+static void kgni_mem_held_expire(struct gni_nic *nic)
+{
+	struct kgni_mem *mem, *next;
+
+	lockdep_assert_held(&nic->lock);
+	list_for_each_entry_safe(mem, next, &nic->held, node)
+		if (time_after_eq(jiffies, mem->hold_end)) {
+			list_del(&mem->node);
+			kfree(mem);
+		}
+}
+
+/*
+ * Take what is to be done next off the list. If its MDD number will be held it becomes the record
+ * of that here, before the deregistration, so that its release is in time whenever it comes.
+ */
+static bool kgni_mem_later_next(struct gni_nic *nic, struct kgni_mem *job)
 {
 	struct kgni_mem *mem;
 	unsigned long flags;
+	bool found;
 
 	spin_lock_irqsave(&nic->lock, flags);
 	mem = list_first_entry_or_null(&nic->later, struct kgni_mem, node);
-	if (mem)
+	found = mem;
+	if (mem) {
+		*job = *mem;
+		mem->region = NULL;
 		list_del(&mem->node);
+	}
+	if (mem && mem->hold_ms) {
+		kgni_mem_held_expire(nic);
+		list_add_tail(&mem->node, &nic->held);
+		mem = NULL;
+	}
 	spin_unlock_irqrestore(&nic->lock, flags);
-	return mem;
+	kfree(mem);
+	return found;
 }
 
 static void kgni_mem_later_work(struct work_struct *work)
 {
 	struct gni_nic *nic = container_of(work, struct gni_nic, later_work);
-	struct kgni_mem *mem;
+	struct kgni_mem job;
 
-	while ((mem = kgni_mem_later_next(nic))) {
-		if (mem->region) {
-			kgni_mem_end(mem);
-			continue;
-		}
-		/* fails if the hold time has expired, which is fine */
-		aries_region_release(nic->own, kgni_mem_mdh(&mem->handle));
-		kfree(mem);
+	while (kgni_mem_later_next(nic, &job)) {
+		if (job.region)
+			kgni_mem_end(&job);
+		else
+			/* fails if the hold time has expired meanwhile, which is fine */
+			aries_region_release(nic->own, kgni_mem_mdh(&job.handle));
 	}
 }
 
-/** kgni_mem_later_init() - initialise the list and the work item. Context: any. */
+/** kgni_mem_later_init() - initialise the lists and the work item. Context: any. */
 void kgni_mem_later_init(struct gni_nic *nic)
 {
 	INIT_LIST_HEAD(&nic->later);
+	INIT_LIST_HEAD(&nic->held);
 	INIT_WORK(&nic->later_work, kgni_mem_later_work);
-}
-
-static void kgni_mem_later_add(struct gni_nic *nic, struct kgni_mem *mem)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&nic->lock, flags);
-	list_add_tail(&mem->node, &nic->later);
-	spin_unlock_irqrestore(&nic->lock, flags);
-	queue_work(system_unbound_wq, &nic->later_work);
 }
 
 /**
@@ -65,34 +82,42 @@ static void kgni_mem_later_add(struct gni_nic *nic, struct kgni_mem *mem)
  * @nic: NIC handle
  * @mem: registration in no list, with the time to hold its MDD number
  *
- * Context: any; spins until accesses in flight have ended.
+ * Context: any; spins for a moment until accesses in flight have ended.
  */
 void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem)
 {
+	unsigned long flags;
 	int rc = aries_region_cut(mem->region);
 
-	if (rc)
+	if (rc == -EINPROGRESS)
+		pr_warn_ratelimited("a peer is stopped in an access to memory that was deregistered, whose pages stay allocated until it has ended\n");
+	else if (rc)
 		pr_err_ratelimited("a peer may write yet to memory that was deregistered: %d\n",
 				   rc);
-	kgni_mem_later_add(nic, mem);
+	mem->hold_end = jiffies + msecs_to_jiffies(mem->hold_ms);
+	spin_lock_irqsave(&nic->lock, flags);
+	list_add_tail(&mem->node, &nic->later);
+	spin_unlock_irqrestore(&nic->lock, flags);
+	queue_work(system_unbound_wq, &nic->later_work);
 }
 
-/* If the registration is still in the list, its MDD number need not be held afterwards. */
-static bool kgni_mem_later_unhold(struct gni_nic *nic, const gni_mem_handle_t *handle)
+/* Find what holds the MDD number of a handle: a record, or a registration that would become one. */
+static struct kgni_mem *kgni_mem_held_find(struct gni_nic *nic, const gni_mem_handle_t *handle)
 {
 	struct kgni_mem *mem;
-	unsigned long flags;
-	bool found = false;
 
-	spin_lock_irqsave(&nic->lock, flags);
+	lockdep_assert_held(&nic->lock);
+	/* a reset has freed all numbers */
+	if (nic->gone)
+		return NULL;
+	kgni_mem_held_expire(nic);
 	list_for_each_entry(mem, &nic->later, node)
-		if (mem->hold_ms && kgni_mem_mdh(&mem->handle) == kgni_mem_mdh(handle)) {
-			mem->hold_ms = 0;
-			found = true;
-			break;
-		}
-	spin_unlock_irqrestore(&nic->lock, flags);
-	return found;
+		if (mem->hold_ms && kgni_mem_same(mem, handle))
+			return mem;
+	list_for_each_entry(mem, &nic->held, node)
+		if (kgni_mem_same(mem, handle))
+			return mem;
+	return NULL;
 }
 
 /**
@@ -100,25 +125,43 @@ static bool kgni_mem_later_unhold(struct gni_nic *nic, const gni_mem_handle_t *h
  * @nic: NIC handle
  * @handle: handle of the registration
  *
- * Context: any. Return: false if there is no memory; the number is held until its hold time has
- * passed.
+ * Context: any. Return: false if the number is not held (any more).
  */
 bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle)
 {
 	struct kgni_mem *mem;
+	unsigned long flags;
 
-	if (kgni_mem_later_unhold(nic, handle))
-		return true;
-	mem = kzalloc(sizeof(*mem), GFP_ATOMIC | __GFP_NOWARN);
-	if (!mem)
-		return false;
-	mem->handle = *handle;
-	kgni_mem_later_add(nic, mem);
-	return true;
+	spin_lock_irqsave(&nic->lock, flags);
+	mem = kgni_mem_held_find(nic, handle);
+	if (mem) {
+		mem->hold_ms = 0;
+		list_move_tail(&mem->node, &nic->later);
+	}
+	spin_unlock_irqrestore(&nic->lock, flags);
+	if (mem)
+		queue_work(system_unbound_wq, &nic->later_work);
+	return mem;
 }
 
 /** kgni_mem_later_flush() - wait for all deferred deregistrations. Context: sleeps. */
 void kgni_mem_later_flush(struct gni_nic *nic)
 {
 	flush_work(&nic->later_work);
+}
+
+/**
+ * kgni_mem_later_close() - wait for all deferred deregistrations, and forget held MDD numbers
+ * @nic: NIC handle, with which nothing is registered or deregistered any more
+ *
+ * The numbers themselves are freed with the owner. Context: sleeps.
+ */
+void kgni_mem_later_close(struct gni_nic *nic)
+{
+	struct kgni_mem *mem, *next;
+
+	kgni_mem_later_flush(nic);
+	list_for_each_entry_safe(mem, next, &nic->held, node)
+		kfree(mem);
+	INIT_LIST_HEAD(&nic->held);
 }

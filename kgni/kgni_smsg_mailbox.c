@@ -120,8 +120,7 @@ gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_
 	unsigned long flags;
 	bool free;
 
-	if (kgni_atomic())
-		return GNI_RC_INVALID_PARAM;
+	might_sleep();
 	if (!kgni_ep_valid(ep_hndl) || !ep_hndl->cq ||
 	    !kgni_smsg_pair_sound(local_smsg_attr, remote_smsg_attr))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);

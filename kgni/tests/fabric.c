@@ -295,6 +295,7 @@ struct aries_region *aries_region_register(struct aries_owner *own,
 
 int aries_region_deregister(struct aries_region *r, unsigned int hold_ms)
 {
+	might_sleep();
 	r->own->ad->held[r->mdh] = hold_ms;
 	r->own->ad->region[r->mdh] = NULL;
 	if (r->cq)
@@ -312,6 +313,7 @@ int aries_region_cut(struct aries_region *r)
 
 int aries_region_release(struct aries_owner *own, u16 mdh)
 {
+	might_sleep();
 	if (!own->ad->held[mdh])
 		return -ENOENT;
 	own->ad->held[mdh] = 0;

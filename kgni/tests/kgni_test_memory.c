@@ -192,7 +192,8 @@ int kt_test_later(struct seq_file *m)
 		else if (n % 4 == 3)
 			KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_SUCCESS);
 		KT_IS(m, kt_locked(kt_end, kt[1].nic, &handle), GNI_RC_INVALID_PARAM);
-		KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_NO_MATCH);
+		KT_IS(m, kt_locked(gni_mem_mdd_release, kt[1].nic, &handle),
+		      GNI_RC_NO_MATCH);
 	}
 	/* destroying a queue waits for deferred deregistrations */
 	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, 8, cq, 0, &handle),

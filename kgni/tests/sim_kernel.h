@@ -16,7 +16,6 @@
 #undef errno /* gni_errno_t has a member of that name */
 #define ERESTARTSYS 512
 
-#define CONFIG_PREEMPT_COUNT 1
 #define IS_ENABLED(option) option
 #define LINUX_VERSION_CODE KERNEL_VERSION(6, 1, 0)
 #define KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))
@@ -48,6 +47,7 @@
 #define BUILD_BUG_ON(x) _Static_assert(!(x), #x)
 #define pr_debug(...) ((void)(0 && printf(__VA_ARGS__)))
 #define pr_err_ratelimited(...) fprintf(stderr, __VA_ARGS__)
+#define pr_warn_ratelimited(...) fprintf(stderr, __VA_ARGS__)
 #define strscpy(to, from, size) ((void)snprintf(to, size, "%s", from))
 #define scnprintf snprintf
 
@@ -56,9 +56,8 @@ extern unsigned int sim_warned;
 extern bool sim_atomic;
 #define WARN_ONCE(condition, ...) ((condition) ? (sim_warned++, true) : false)
 #define WARN_ON(condition) WARN_ONCE(condition)
-#define preemptible() (!sim_atomic)
-#define in_interrupt() sim_atomic
-#define irqs_disabled() sim_atomic
+#undef might_sleep
+#define might_sleep() ((void)(sim_warned += sim_atomic))
 #define lockdep_assert_held(lock) assert((lock)->held)
 
 #define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
