@@ -291,7 +291,8 @@ private:
 	bool may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64_t users) noexcept;
 	uint32_t next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept;
 	template <typename Takes> uint32_t choose_tile(const Nic &nic, Takes takes);
-	void inject_at(Nic &nic, uint32_t bit, uint32_t place);
+	uint64_t inject_at(Nic &nic, uint32_t bit, uint32_t place);
+	void keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t ready) noexcept;
 	void watch_order(const Packet &packet);
 	uint32_t make_request(Nic &nic);
 	void enter(uint32_t packet, uint32_t place);

@@ -291,11 +291,10 @@ void Part::inject(uint32_t router)
 			const auto bit = static_cast<uint32_t>(std::countr_zero(granted));
 			Nic &nic = nics[bit / routing::CLASSES];
 
-			inject_at(nic, bit,
-				  choose_tile(nic, [this, bit](uint8_t tile) { return grants_[tile] == bit; }));
 			changed |= uint64_t{3} << nic.index * routing::CLASSES;
 			ready &= ~(uint64_t{3} << nic.index * routing::CLASSES);
-			ready |= look_at(nic);
+			ready |= inject_at(
+				nic, bit, choose_tile(nic, [this, bit](uint8_t tile) { return grants_[tile] == bit; }));
 		}
 	}
 }
@@ -311,10 +310,7 @@ uint64_t Part::inject_alone(Nic *nics, uint64_t ready)
 		return ports_[number].free_tick <= now_ && may_enter(number, tile, bit, ready);
 	});
 
-	if (place == NO_PLACE)
-		return 0;
-	inject_at(nic, bit, place);
-	return look_at(nic);
+	return place == NO_PLACE ? 0 : inject_at(nic, bit, place);
 }
 
 /*
@@ -339,8 +335,8 @@ uint64_t Part::grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept
 	return granted;
 }
 
-/* A class of a NIC sends its next packet to a processor tile, and waits for room in no other. */
-void Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
+/* A class of a NIC sends its next packet to a processor tile. @return what the NIC has ready then */
+uint64_t Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
 {
 	const bool response = bit % routing::CLASSES;
 	const uint32_t channel = response ? layout_.class_channels : 0;
@@ -354,14 +350,31 @@ void Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
 	} else {
 		number = make_request(nic);
 	}
-	for (const uint8_t tile : layout_.nic_tiles[nic.index]) {
-		if (ports_[places_ + nic.base + tile].keeping) [[unlikely]]
-			release(places_ + nic.base + tile, channel, bit);
-	}
 	pool_[number].header.channel = static_cast<uint8_t>(channel);
 	ports_[places_ + place].turn = static_cast<uint8_t>(
 		bit + take_turn(taken_[size_t{place} * layout_.nics * routing::CLASSES + bit], pool_[number].flits));
 	enter(number, place);
+
+	const uint64_t ready = look_at(nic);
+
+	for (const uint8_t tile : layout_.nic_tiles[nic.index]) {
+		if (ports_[places_ + nic.base + tile].keeping) [[unlikely]]
+			keep_for_next(nic, bit, tile, ready);
+	}
+	return ready;
+}
+
+/*
+ * A tile that keeps room for a class keeps it for its next packet, when one has gone by another tile: the turn at this
+ * tile is still to come, and whoever uses several tiles would lose it at each.
+ */
+void Part::keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t ready) noexcept
+{
+	const uint32_t channel = bit % routing::CLASSES ? layout_.class_channels : 0;
+	const uint8_t next = wishes_[bit].tile;
+
+	if (!(ready >> bit & 1) || (next != ANY_TILE && next != tile))
+		release(places_ + nic.base + tile, channel, bit);
 }
 
 uint32_t Part::make_request(Nic &nic)
