@@ -14,6 +14,8 @@
 #include "tests/launch_job.hpp"
 #include "tests/pair.hpp"
 #include "tests/scratch_mount.hpp"
+#include "tests/tree.hpp"
+#include "tests/two_hosts.hpp"
 
 using namespace aries_test;
 
@@ -36,6 +38,16 @@ void check(bool right, unsigned int line)
 		throw Mistake{line};
 }
 #define CHECK(right) check(right, __LINE__)
+
+/** The oldest error event of @host is for an access that has failed; takes all. */
+bool told_of_loss(FakeHost &host)
+{
+	const uint64_t code = host.read(ARIES_ERR_EVENT, 8) & 0xffff;
+
+	while (host.read(ARIES_ERR_EVENT, 8))
+		host.write32(ARIES_ERR_POP, 1);
+	return code == ARIES_ST_TRANSLATION;
+}
 
 /** Node 1 has its memory in a file. Its high piece is a hole of that, with a region and the memory of a queue. */
 struct Sparse : Regions {
@@ -68,16 +80,9 @@ struct Sparse : Regions {
 	/** An error event of each side for the access that has failed; takes them. */
 	bool told()
 	{
-		bool both = true;
+		const bool here = told_of_loss(a), there = told_of_loss(b);
 
-		for (FakeHost *host : {&a, &b}) {
-			const uint64_t code = host->read(ARIES_ERR_EVENT, 8) & 0xffff;
-
-			both = both && code == ARIES_ST_TRANSLATION;
-			while (host->read(ARIES_ERR_EVENT, 8))
-				host->write32(ARIES_ERR_POP, 1);
-		}
-		return both;
+		return here && there;
 	}
 };
 
@@ -152,14 +157,14 @@ void fill_up()
 	close(fd);
 }
 
-template <typename Body> Outcome with_small_disk(Body &&body)
+template <typename Hosts = Sparse, typename Body> Outcome with_small_disk(Body &&body)
 {
 	if (!own_namespaces() || !scratch_mount("tmpfs", FOLDER, "size=4M"))
 		return NO_MOUNT;
 	try {
-		Sparse sparse;
+		Hosts hosts;
 
-		body(sparse);
+		body(hosts);
 		return PASSED;
 	} catch (const Mistake &mistake) {
 		print_error("line %u\n", mistake.line);
@@ -227,6 +232,121 @@ void test_queue(void **)
 	});
 }
 
+constexpr struct {
+	unsigned int op, amo;
+} small_operations[] = {{ARIES_FMA_PUT_LINE, 0}, {ARIES_FMA_GET_OP, 0}, {ARIES_FMA_AMO_OP, 0x008}};
+
+/* Completions are held: the error comes in modelled time, by the event, or by the doorbell that waits for data. */
+void test_held(void **)
+{
+	pass_in_child([] {
+		return with_small_disk([](Sparse &s) {
+			char err[256];
+
+			fill_up();
+			CHECK(aries_nic_set_time_rate(s.a.nic(), 1e-3, err, sizeof(err)) == 0);
+			aries_nic_set_hold(s.a.nic(), true);
+			s.a.desc(FMAD).mdh = FAR_MDH;
+			for (const auto &[op, amo] : small_operations) {
+				CHECK(s.a.ring(FMAD, op, 8, ARIES_EV_GLOBAL, 0, amo) == ARIES_ST_OK);
+				CHECK(s.a.wait_event(20, 20000).status() == ARIES_ST_TRANSLATION);
+				CHECK(s.told());
+			}
+			CHECK(s.a.ring(FMAD, ARIES_FMA_GET_OP, 8) == ARIES_ST_TRANSLATION);
+			CHECK(s.told());
+			CHECK(s.block(ARIES_BTE_GET, FAR_MDH, BYTES) == ARIES_ST_TRANSLATION);
+			CHECK(s.told());
+			aries_nic_set_hold(s.a.nic(), false);
+			CHECK(s.rest_works());
+		});
+	});
+}
+
+/** Node 1 is on another host, where the gateway accesses its memory. */
+struct SparseBeyond : TwoHosts {
+	SparseBeyond() : TwoHosts(RAM) { b.make_mdd(FAR_MDH, PTAG_B, HIGH_GPA, FAR_BYTES, BASE); }
+};
+
+void test_gateway(void **)
+{
+	pass_in_child([] {
+		return with_small_disk<SparseBeyond>([](SparseBeyond &s) {
+			static uint64_t value;
+			const auto rest_works = [&s] {
+				s.desc().mdh = MDH;
+				return s.send(++value) == ARIES_ST_OK && s.event().status() == ARIES_ST_OK &&
+				       s.there() == value;
+			};
+
+			fill_up();
+			CHECK(rest_works());
+			for (const auto &[op, amo] : small_operations) {
+				s.desc().mdh = FAR_MDH;
+				CHECK(s.a.ring(FMAD, op, 8, ARIES_EV_GLOBAL, 0, amo) == ARIES_ST_OK);
+				CHECK(s.event().status() == ARIES_ST_TRANSLATION);
+				CHECK(told_of_loss(s.a) && told_of_loss(s.b));
+				CHECK(rest_works());
+			}
+			for (const unsigned int op : {ARIES_BTE_PUT, ARIES_BTE_GET}) {
+				s.a.slot(FMAD, 0) = block_transfer(op, FAR_MDH, LOCAL_MDH, BYTES);
+				CHECK(s.a.ring_bte(FMAD, 0) == ARIES_ST_OK);
+				CHECK(s.event().status() == ARIES_ST_TRANSLATION);
+				CHECK(told_of_loss(s.a) && told_of_loss(s.b));
+				CHECK(rest_works());
+			}
+		});
+	});
+}
+
+/** A tree of two nodes; node 1 has its memory in a file. */
+struct SparseTree {
+	static constexpr uint16_t IADD = 0x15;
+
+	std::string path = fabric_path();
+	Member root{path, 0, 2}, leaf{path, 1, 2, 100, RAM};
+
+	SparseTree()
+	{
+		leaf.host.make_mdd(FAR_MDH, PTAG_A, HIGH_GPA, FAR_BYTES, BASE);
+		CHECK(root.engine(0, {{ENDPOINT, 0}, {ENDPOINT, 1}}));
+	}
+	/**
+	 * Both contribute, node 0 last, which stores both results; that of node 1 goes to @mdh, where it has left its
+	 * mark before @between.
+	 */
+	template <typename Between> void reduce(unsigned int mdh, Between &&between)
+	{
+		aries_fma_desc &far = leaf.prepare(0, 0, 1);
+
+		far.local_mdh = uint16_t(mdh);
+		far.operand[0] = 40;
+		CHECK(leaf.ring(IADD, ARIES_EV_LOCAL) == ARIES_ST_OK);
+		between();
+		root.prepare(0, 0, 0).operand[0] = 2;
+		CHECK(root.ring(IADD, ARIES_EV_LOCAL) == ARIES_ST_OK);
+		CHECK(root.result().result[0] == 42);
+		CHECK(root.host.wait_event(ENDPOINT_CQ, 20000).status() == ARIES_ST_OK);
+	}
+};
+
+void test_collective(void **)
+{
+	pass_in_child([] {
+		return with_small_disk<SparseTree>([](SparseTree &s) {
+			s.reduce(FAR_MDH, [] {
+				CHECK(truncate(RAM, off_t(LOW_BYTES)) == 0);
+				CHECK(truncate(RAM, off_t(LOW_BYTES + HIGH_BYTES)) == 0);
+				fill_up();
+			});
+			CHECK(s.leaf.host.wait_event(ENDPOINT_CQ, 20000).status() == ARIES_ST_TRANSLATION);
+			CHECK(told_of_loss(s.leaf.host));
+			s.reduce(LOCAL_MDH, [] {});
+			CHECK(s.leaf.host.wait_event(ENDPOINT_CQ, 20000).status() == ARIES_ST_OK);
+			CHECK(s.leaf.result().result[0] == 42);
+		});
+	});
+}
+
 /* The thread that accesses has SIGBUS blocked, as those of hosts have. */
 void test_blocked_signals(void **)
 {
@@ -290,7 +410,8 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_truncated_file),
 		cmocka_unit_test(test_queue),        cmocka_unit_test(test_blocked_signals),
-		cmocka_unit_test(test_other_faults),
+		cmocka_unit_test(test_other_faults), cmocka_unit_test(test_held),
+		cmocka_unit_test(test_gateway),      cmocka_unit_test(test_collective),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -29,8 +29,9 @@ struct Parent {
 class Member
 {
 public:
-	Member(const std::string &path, unsigned int node, unsigned int nodes, uint32_t lease_ms = 100)
-		: host(path, node, FakeHost::Options{.nodes = nodes, .lease_ms = lease_ms})
+	Member(const std::string &path, unsigned int node, unsigned int nodes, uint32_t lease_ms = 100,
+	       const char *ram_file = nullptr)
+		: host(path, node, FakeHost::Options{.nodes = nodes, .lease_ms = lease_ms, .ram_file = ram_file})
 	{
 		ready();
 	}

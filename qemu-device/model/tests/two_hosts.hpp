@@ -172,7 +172,9 @@ struct TwoHosts : Regions {
 		return config;
 	}
 
-	TwoHosts() : a(path[0], 0, {.nodes = NODES}), b(path[1], 1, {.nodes = NODES})
+	/** @param file_b: as FakeHost::Options::ram_file, of node 1 */
+	explicit TwoHosts(const char *file_b = nullptr)
+		: a(path[0], 0, {.nodes = NODES}), b(path[1], 1, {.nodes = NODES, .ram_file = file_b})
 	{
 		for (uint32_t host = 0; host < 2; host++)
 			start(host);
