@@ -68,7 +68,7 @@ DOC_STEPS := setup model qemu topo sim userlib agent linux-source
 DEBUG_STEPS := setup model qemu userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter debian-image,$(MAKECMDGOALS)),$(DEB_STEPS) debian-image,\
 	$(if $(filter deb,$(MAKECMDGOALS)),$(DEB_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
-	$(if $(filter doc-page,$(MAKECMDGOALS)),setup,$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),$(GUEST_STEPS),$(RUN_STEPS)))))))))
+	$(if $(filter doc-page,$(MAKECMDGOALS)),setup,$(if $(filter share,$(MAKECMDGOALS)),setup kernel share,$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),$(GUEST_STEPS),$(RUN_STEPS))))))))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -203,6 +203,9 @@ debian-image: deb ## a disk with Debian 12 that is a node, for scripts/cluster -
 		$(TOP)/scripts/debian-image.sh -k $(B)/kernel-$(KERNEL) $(addprefix -m ,$(NODE_MODULES)) $(addprefix -p ,$(NODE_PACKAGES)) -o $(DEBIAN_IMAGE)
 	@echo "scripts/cluster up -n 2 --disk $(DEBIAN_IMAGE)"
 
+share: kernel ## modules of the guest kernel for scripts/cluster --share, which Debian's cloud kernels lack (Documentation/developing.md)
+	$(STEP) '9p for the guest kernel' -a -- $(TOP)/scripts/share-modules.sh
+
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
@@ -237,7 +240,7 @@ deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debia
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* share-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
@@ -253,4 +256,4 @@ help: ## this list
 	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  QEMU=7.2|10  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench bench-kernel bench-sim cache-clean chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs doc-page driver figures format help initramfs install kgni \
-	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib
+	interop kernel lint linux-source man model net-image qemu run selftests setup share shell sim ssh-image tools topo uninstall userlib

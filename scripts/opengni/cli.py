@@ -9,7 +9,7 @@ import shlex
 import signal
 import sys
 
-from . import client, disk, fabric, host, hostfile, member, node_commands, qemu, selection, server, slurm
+from . import client, disk, fabric, host, hostfile, member, node_commands, qemu, selection, server, share, slurm
 from .arguments import Parser, whole
 from .cluster import Cluster, to_stderr
 from .config import NODES_MAX, ClusterConfig, parse_shape, parse_size
@@ -65,6 +65,8 @@ def _shape_options(parser):
                        help="each node reaches the outside world, and this machine at 10.0.2.2, through QEMU")
     group.add_argument("--ssh", action="store_true",
                        help="sshd in the nodes, and an Ethernet without --net (needs 'make ssh-image', or your --initrd)")
+    group.add_argument("--share", action="append", default=[], metavar="FOLDER[:PLACE][:ro]", help="a folder of this machine that the nodes see"
+                       " (default PLACE: the same path); may be given several times (Documentation/developing.md)")
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
     group.add_argument("--qemu", help="7.2, 10 or the path of a binary (default: $QEMU or 7.2)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU, such as -s; may be given several times")
@@ -169,7 +171,8 @@ def make_config(args, name=""):
         machine=args.machine, place=args.place,
         nic={**_nic_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
-        user_net=args.user_net, ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
+        user_net=args.user_net, shares=[share.parse(word) for word in args.share], ipogif="ipogif" in args.net, ssh=args.ssh,
+        boot_timeout=args.boot_timeout, **options)
 
 
 def _print_commands(config):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from . import disk, fabric, host, locks
+from . import disk, fabric, host, locks, share
 from .errors import ConfigError, UsageError
 from .machine import Machine
 
@@ -118,6 +118,8 @@ class ClusterConfig:
     """Of nodes on several hosts, those on this one; empty where all are."""
     host_name: str = ""
     """Of this host among several."""
+    shares: list = field(default_factory=list)
+    """Folders of this machine that nodes see (share.Share)."""
     boot_timeout: float = 0.0
     """Seconds a node has to boot; 0: BOOT_TIMEOUT or DISK_BOOT_TIMEOUT."""
     accel: str = ""
@@ -245,6 +247,19 @@ class ClusterConfig:
         name = f"initramfs-{'ssh-' if self.ssh else ''}{self.kernel}.cpio"
         return host.product(name, f"lib/opengni/images/{name}")
 
+    @property
+    def built_release(self):
+        """Release of a kernel that `make` has unpacked, '' of others."""
+        try:
+            return (self.kernel_path().parent / "release").read_text(encoding="ascii").strip() if self.kernel in MODULAR_KERNELS else ""
+        except OSError:
+            return ""
+
+    @property
+    def uses_built_image(self):
+        """Whether such a kernel is booted with a file system of `make` and nothing else."""
+        return bool(self.built_release) and not self.disk and not self.initrd
+
     def validate(self):
         """Raise ConfigError for what can be known to fail before anything is started."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", self.name):
@@ -264,6 +279,7 @@ class ClusterConfig:
             self._validate_files()
             self._validate_disk()
             self._validate_memory()
+        share.validate(self)
         _ = self.places
         owner = self.owner()
         if owner is not None:
@@ -279,6 +295,8 @@ class ClusterConfig:
         for option, value in (("--net", self.net), ("--ssh", self.ssh)):
             if value:
                 raise UsageError(f"{option} is a network of this machine alone: nodes on several hosts have --net ipogif")
+        if self.shares:
+            raise UsageError("--share is about a folder of this machine, which nodes on other hosts do not see")
         if not self.with_nic or not self.agent:
             raise UsageError("--no-nic and --no-agent are for nodes on one host")
         for name in ("fabric", "node", "nodes", "place", "machine-nodes", "routers-per-chassis", "chassis-per-group"):

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import host, qmp
+from . import host, qmp, share
 from .channel import AgentChannel
 from .errors import NodeError
 
@@ -84,6 +84,7 @@ class Node:
         self.process = await self.keeper.launch(self)
         if self.config.agent:
             await self._wait_boot()
+            await share.mount(self)
         self.boot_seconds = time.monotonic() - started
 
     async def _wait_boot(self):

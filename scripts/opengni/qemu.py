@@ -4,7 +4,7 @@
 
 import shlex
 
-from . import disk, host, kernel_image
+from . import disk, host, kernel_image, share
 
 AGENT_PORT = "org.opengni.agent"
 
@@ -100,7 +100,7 @@ def _system(config, node):
 def command(config, node, paths):
     """Arguments for one node; paths: node.Paths."""
     line = [str(config.qemu_path()), *_machine(config), *_nic(config, node), *_system(config, node)]
-    line += disk.arguments(config, node)
+    line += disk.arguments(config, node) + share.arguments(config)
     line += _ethernet(config, node) + _user_network(config, node)
     # Whoever reads or types along comes through the socket; the log is written in any case.
     line += ["-chardev", f"socket,id=console,path={paths.serial},server=on,wait=off,logfile={paths.console},logappend=off",
