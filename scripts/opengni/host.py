@@ -98,6 +98,26 @@ def die_with_parent():
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def processor_seconds(pid):
+    """Seconds that processors have worked for a process, its children that have ended, and all of its descendants that run."""
+    children, ticks = {}, {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text(encoding="ascii", errors="replace").rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        children.setdefault(int(fields[1]), []).append(int(entry.name))
+        ticks[int(entry.name)] = sum(map(int, fields[11:15]))
+    found, unseen = 0, [pid]
+    while unseen:
+        at = unseen.pop()
+        found += ticks.get(at, 0)
+        unseen += children.get(at, [])
+    return found / os.sysconf("SC_CLK_TCK")
+
+
 def is_alive(pid):
     """Whether a process of that number exists and is not a zombie."""
     try:

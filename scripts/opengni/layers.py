@@ -37,8 +37,9 @@ def times_file(name):
 
 
 def _write_times(name, times):
-    """A line for each (seconds, name) of a layer, the slowest first."""
-    lines = [f"{seconds:8.1f} s  {test}\n" for seconds, test in sorted(times, reverse=True)]
+    """A line for each (seconds, name) or (seconds, name, processor seconds) of a layer, the slowest first."""
+    lines = [f"{seconds:8.1f} s{''.join(f'{more:7.1f} s of processors' for more in processor)}  {test}\n"
+             for seconds, test, *processor in sorted(times, reverse=True)]
     write_text(times_file(name), "".join(lines))
 
 
@@ -331,18 +332,19 @@ def _read_results(file):
         if status and (name not in cases or status == tap.FAIL != cases[name].status):
             cases[name] = tap.Case(name, status, result["detail"])
         if result["seconds"] >= 0.1:
-            times.append((result["seconds"], name))
+            times.append((result["seconds"], name, result["processor"]))
     return list(cases.values()), times
 
 
-def _pytest(label, file, alone, options, env):
-    """One run of pytest over a file, in a process of its own: (cases, times) of the classes that are to be alone, or of all others."""
+def _pytest(layer, group, files, alone, options, env):
+    """One run of pytest over files, in a process of its own: (cases, times) of the classes that are to be alone, or of all others."""
+    label = f"{layer}-{group}" + ("-alone" if alone == "yes" else "")
     results = LOGS / f"{label}.json"
     results.unlink(missing_ok=True)
     command = [
-        *INTERRUPTIBLE, PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={file.parent}",
+        *INTERRUPTIBLE, PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={files[0].parent}",
         "--continue-on-collection-errors", "-p", "opengni.pytest_layer", f"--opengni-results={results}", f"--opengni-alone={alone}",
-        *options, str(file)]
+        *options, *map(str, files)]
     env = {"PYTHONPATH": str(TOP / "scripts"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(env or {})}
     failure = None
     try:
@@ -352,24 +354,33 @@ def _pytest(label, file, alone, options, env):
     except LayerError as error:
         failure = str(error)
     cases, times = _read_results(results)
-    return cases + ([tap.Case(file.stem, tap.FAIL, failure)] if failure else []), times
+    return cases + ([tap.Case(group, tap.FAIL, failure)] if failure else []), times
+
+
+def _groups(files):
+    """Files by the process that runs them, (name, files): each has its own, but those whose classes share a shape of clusters have one."""
+    groups = {}
+    for file in files:
+        shared = re.search(r"^    SHARES = \"(\w+)\"$", file.read_text(encoding="utf-8"), re.MULTILINE)
+        groups.setdefault(f"sharing-{shared[1]}" if shared else file.stem, []).append(file)
+    # What begins last and takes long would be waited for.
+    return sorted(groups.items(), key=lambda group: (-sum(file.stat().st_size for file in group[1]), group[0]))
 
 
 def _python(name, folder, *options, env=None):
-    """Python tests of a folder: first those that may run side by side, file by file, then those that are to be alone."""
+    """Python tests of a folder: first those that may run side by side, process by process, then those that are to be alone."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    # A long file that begins last would be waited for.
-    files = sorted((TOP / folder).glob("test_*.py"), key=lambda file: (-file.stat().st_size, file.name))
+    files = sorted((TOP / folder).glob("test_*.py"))
     with ThreadPoolExecutor(_workers()) as pool:
         try:
-            runs = list(pool.map(lambda file: _pytest(f"{name}-{file.stem}", file, "no", options, env), files))
+            runs = list(pool.map(lambda group: _pytest(name, group[0], group[1], "no", options, env), _groups(files)))
         except BaseException:
             # Who is stopped here would else wait for the end of all tests that run.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(_running):
                 _end_group(process)
             raise
-    runs += [_pytest(f"{name}-{file.stem}-alone", file, "yes", options, env) for file in files if "ALONE" in file.read_text(encoding="utf-8")]
+    runs += [_pytest(name, file.stem, [file], "yes", options, env) for file in files if "ALONE" in file.read_text(encoding="utf-8")]
     cases = [case for some, _ in runs for case in some]
     if not cases:
         raise LayerError(f"no tests in {folder}")

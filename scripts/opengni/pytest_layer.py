@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Plugin of pytest for the layers of Python tests: which classes run beside others, and results in a file.
+"""Plugin of pytest for the layers of Python tests: which classes run beside others and which last, and results in a file.
 
     python3 -m pytest -p opengni.pytest_layer --opengni-results=FILE [--opengni-alone=yes|no] [--opengni-spanning] ...
 
 A class that compares times, or that takes something of which a machine has one, says so by `ALONE = "why"`: it is run with nothing else
 beside it. --opengni-alone=no leaves out such classes, =yes all others; --opengni-spanning what no second host would be given to: tests that
-make their hosts themselves, or do not need any.
+make their hosts themselves, or do not need any. Clusters are handed from class to class (standing.py); classes that leave something behind
+(LEAVES) come last.
 
-FILE has a line of JSON for each result: {"name", "status" (tap.PASS, FAIL, SKIP), "detail", "seconds"}; a name that begins with
-"(boot) " is what is before a class's first test, which is a time and no case (status null) unless it failed.
+FILE has a line of JSON for each result: {"name", "status" (tap.PASS, FAIL, SKIP), "detail", "seconds", "processor"}; a name that begins with
+"(boot) " is what is before a class's first test, "(end) " what is after its last one: times and no cases (status null) unless something
+failed. "processor" are the seconds that processors worked for it, in this process and in all that it has started: what a test waits
+for is the rest of its time.
 """
 
 import json
+import os
 
-from . import tap
+from . import host, standing, tap
 from .testing import ClusterCase
 
 _STATUS = {"passed": tap.PASS, "failed": tap.FAIL, "skipped": tap.SKIP}
@@ -30,13 +34,32 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Results are written if somebody wants them."""
+    standing.clusters.sharing = True
     file = config.getoption("--opengni-results")
     if file:
         config.pluginmanager.register(_Results(file))
 
 
+def pytest_runtest_logreport(report):
+    """A cluster with which a test has failed is not handed on."""
+    if report.failed:
+        standing.clusters.spoil(f"{test_name(report.nodeid)} has failed")
+
+
+def pytest_sessionfinish():
+    """No class wants a cluster any more."""
+    standing.clusters.end("no class is left")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """For whoever reads the log: which class had whose cluster."""
+    if standing.clusters.story:
+        terminalreporter.section("clusters")
+        terminalreporter.write("\n".join([*standing.clusters.story, ""]))
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is not asked for."""
+    """Leave out what is not asked for; what spoils a cluster comes last."""
     alone, spanning = config.getoption("--opengni-alone"), config.getoption("--opengni-spanning")
 
     def wanted(kind):
@@ -47,6 +70,7 @@ def pytest_collection_modifyitems(config, items):
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if wanted(item.cls)]
+    items.sort(key=lambda item: bool(getattr(item.cls, "LEAVES", "")))
 
 
 def test_name(nodeid):
@@ -72,23 +96,32 @@ class _Results:
     def __init__(self, file):
         self._out = open(file, "w", encoding="utf-8")  # pylint: disable=consider-using-with  # closed when the session ends
         self._booted = set()
+        self._worked = 0.0
 
-    def _write(self, name, status, detail, seconds):
-        self._out.write(json.dumps({"name": name, "status": status, "detail": detail, "seconds": round(seconds, 3)}) + "\n")
+    def _write(self, name, status, detail, seconds, processor=0.0):
+        self._out.write(json.dumps({"name": name, "status": status, "detail": detail, "seconds": round(seconds, 3),
+                                    "processor": round(processor, 2)}) + "\n")
         self._out.flush()
+
+    def _since(self):
+        """Processor seconds since this was asked last."""
+        before, self._worked = self._worked, host.processor_seconds(os.getpid())
+        # A process that leaves its parent takes what it has done with it.
+        return max(0.0, self._worked - before)
 
     def pytest_runtest_logreport(self, report):
         """A test's call, and what was before or after it where that failed, was skipped, or belongs to its class."""
-        name = test_name(report.nodeid)
+        name, processor = test_name(report.nodeid), self._since()
+        owner = name.rpartition(".")[0]
         if report.when == "call":
-            self._write(name, _STATUS[report.outcome], "" if report.passed else _detail(report), report.duration)
+            self._write(name, _STATUS[report.outcome], "" if report.passed else _detail(report), report.duration, processor)
         elif not report.passed:
-            self._write(name, _STATUS[report.outcome], _detail(report), report.duration)
-        elif report.when == "setup":
-            owner = name.rpartition(".")[0]
-            if owner not in self._booted:
-                self._booted.add(owner)
-                self._write(f"(boot) {owner}", None, "", report.duration)
+            self._write(name, _STATUS[report.outcome], _detail(report), report.duration, processor)
+        elif report.when == "setup" and owner not in self._booted:
+            self._booted.add(owner)
+            self._write(f"(boot) {owner}", None, "", report.duration, processor)
+        elif report.when == "teardown" and report.duration >= 0.1:
+            self._write(f"(end) {owner}", None, "", report.duration, processor)
 
     def pytest_collectreport(self, report):
         """A file that cannot be imported is a failure of its own."""

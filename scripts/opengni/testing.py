@@ -8,8 +8,8 @@
         def test_hello(self):
             self.assertEqual(self.cluster.run(0, "uname -n").stdout, "node0\\n")
 
-One cluster serves all tests of a class. A test that leaves a node down boots it
-again with self.cluster.start(n), or gives its class one of its own.
+One cluster serves all tests of a class, and of other classes of its shape (SHARES, standing.py). A test that leaves a node down boots it
+again with self.cluster.start(n), or gives its class a cluster of its own.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ import time
 import unittest
 from typing import Any
 
-from . import gateway, host
+from . import gateway, host, standing
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
@@ -82,6 +82,9 @@ class SyncCluster:
 
     def serve(self):
         """From now on scripts/aprun and scripts/cluster find the cluster by its name, as if it were in the background."""
+        if self._server:
+            return
+
         async def begin():
             self._server = Server(self._cluster)
             asyncio.get_running_loop().create_task(self._server.serve())
@@ -287,6 +290,11 @@ def together(why):
 class ClusterCase(unittest.TestCase):
     """Base of tests with one cluster per class; at its end the guests' kernels must not have complained.
 
+    SHARES is the name of a shape (standing.SHAPES) that other classes want, too: nodes and configuration are those of the shape, and
+    where such classes are run in one process a cluster goes from one to the next. LEAVES says in a few words what a class leaves behind
+    that the others must not meet: it is run after them, and ends the cluster. What standing.py sees by itself (a node that is down,
+    modules, processes, what of the NIC is in use) need not be said.
+
     With OPENGNI_TEST_HOSTS in the environment so many hosts have the nodes between them, see on_hosts(); but not those of a
     class that is together(why).
     """
@@ -294,7 +302,14 @@ class ClusterCase(unittest.TestCase):
     NODES = 2
     TOGETHER: Apart | None = None
     CONFIG: dict[str, Any] = {}
+    SHARES = ""
+    LEAVES = ""
     cluster: Any = None
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "SHARES" in cls.__dict__:
+            cls.NODES, cls.CONFIG = standing.SHAPES[cls.SHARES]
 
     @classmethod
     def setUpClass(cls):
@@ -304,8 +319,9 @@ class ClusterCase(unittest.TestCase):
             if why:
                 raise unittest.SkipTest(why.value)
             options.update(on_hosts(cls.NODES, hosts_wanted()))
-        cls.cluster = SyncCluster(ClusterConfig(nodes=cls.NODES, **options))
-        cls.cluster.up()
+        cls.cluster = standing.clusters.take(SyncCluster, ClusterConfig(nodes=cls.NODES, **options), cls.__name__)
+        if cls.LEAVES:
+            standing.clusters.spoil(f"{cls.__name__} leaves {cls.LEAVES}")
 
     @classmethod
     def tearDownClass(cls):
@@ -313,7 +329,8 @@ class ClusterCase(unittest.TestCase):
         try:
             for node in range(cls.NODES):
                 if cls.cluster.running(node):
-                    text = cls.cluster.run(node, "dmesg").stdout
+                    # and clears it: what follows belongs to the next class
+                    text = cls.cluster.run(node, "dmesg -c").stdout
                     found = kernel_complaints(text)
                     if found:
                         place = host.BUILD / "logs" / f"dmesg-{cls.__name__}-node{node}.log"
@@ -321,8 +338,13 @@ class ClusterCase(unittest.TestCase):
                         place.write_text(text, encoding="utf-8")
                         found.insert(0, f"all of it in {place}")
                     complaints += found + kernel_leaks(cls.cluster, node)
+        except BaseException as error:
+            standing.clusters.spoil(str(error))
+            raise
         finally:
-            cls.cluster.down()
+            if complaints:
+                standing.clusters.spoil("a kernel has complained")
+            standing.clusters.give_back(cls.cluster)
         if complaints:
             raise AssertionError("a guest's kernel complained: " + "; ".join(complaints[:5]))
 

@@ -27,7 +27,8 @@ class ExternalCase(ClusterCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.CONFIG = {"kernel": cls.VERSION, "initrd": str(host.BUILD / f"initramfs-check-{cls.VERSION}.cpio")}
+        if cls.VERSION != KERNEL:
+            cls.CONFIG = {**cls.CONFIG, "kernel": cls.VERSION, "initrd": str(host.BUILD / f"initramfs-check-{cls.VERSION}.cpio")}
         super().setUpClass()
 
     def setUp(self):
@@ -46,6 +47,10 @@ class ExternalCase(ClusterCase):
         install, self.set, self.build = documented()
         self.assertEqual(install, "make install")
         self.sh(f"{host.TOP}/scripts/install.sh {self.root} {PREFIX}")
+
+    def tearDown(self):
+        for node in range(self.NODES):
+            self.cluster.run(node, "rmmod krca; rmmod kgni")
 
     def sh(self, command, folder=None, ok=True):
         result = subprocess.run(["bash", "-c", command], cwd=folder, env=self.environment, stdin=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ from opengni.testing import ClusterCase, clock
 
 
 class Applications(ClusterCase):
-    NODES = 4
+    SHARES = "four"
 
     def domains(self, node):
         """The driver's list of domains."""

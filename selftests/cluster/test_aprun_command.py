@@ -16,6 +16,8 @@ DOMAINS = "cat /sys/kernel/debug/aries/kgni0/domains"
 
 
 class Command(ClusterCase):
+    SHARES = "pair"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -15,8 +15,8 @@ ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "1000" if slow_tests() else 
 
 
 class EverythingBreaks(ClusterCase):
-    NODES = 4
-    CONFIG = {"mem_mib": 384, "smp": 1, "boot_timeout": 180.0}
+    SHARES = "four"
+    LEAVES = "what chance has broken"
 
     def test_nothing_is_lost_and_nobody_is_stuck(self):
         chaos = Chaos(self.cluster, SEED)

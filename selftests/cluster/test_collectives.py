@@ -11,16 +11,16 @@ FILE = "/tmp/ce_rank"
 class Chain(ClusterCase):
     """An engine on each of three nodes, in a row; node 1 is in the middle."""
 
-    NODES = 3
-    CONFIG = {"mem_mib": 384, "smp": 1}
+    SHARES = "four"
+    CHAIN = 3
 
     def setUp(self):
-        for node in range(self.NODES):
+        for node in range(self.CHAIN):
             if not self.cluster.running(node):
                 self.cluster.start(node)
             self.cluster.run(node, f"rm -f {FILE} {FILE}.go")
-        self.job = self.cluster.start_application([RANK, FILE], self.NODES, per_node=1)
-        for node in range(self.NODES):
+        self.job = self.cluster.start_application([RANK, FILE], self.CHAIN, per_node=1)
+        for node in range(self.CHAIN):
             self.says(node, "planted 1")
 
     def says(self, node, line):

@@ -9,6 +9,8 @@ PROGRAMS = "/kselftest/conformance/"
 
 
 class Conformance(ClusterCase):
+    SHARES = "pair"
+
     def across(self, program):
         """Run a program with a rank on each node; both must pass all."""
         results = self.cluster.run_application([PROGRAMS + program], 2, per_node=1, timeout=300)

@@ -9,6 +9,8 @@ from opengni.testing import ClusterCase, slow_tests
 
 
 class Data(ClusterCase):
+    SHARES = "pair"
+
     def perf(self, *options, **job):
         """A run of gni-perf; rank 0's report."""
         results = self.cluster.run_job(["gni-perf", "--json=-", *options], timeout=300, **job)

@@ -19,6 +19,7 @@ BOUND = 30.0
 
 
 class Datagrams(ClusterCase):
+    SHARES = "pair"
     cookies = itertools.count(0x51000000)
 
     def setUp(self):

@@ -36,8 +36,7 @@ WRONG = [
 
 
 class Examples(ClusterCase):
-    NODES = 4
-    CONFIG = {"mem_mib": 384, "smp": 1}
+    SHARES = "four"
 
     @classmethod
     def setUpClass(cls):

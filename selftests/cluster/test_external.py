@@ -18,7 +18,8 @@ SAMPLE = host.TOP / "selftests/external"
 
 
 class External(ExternalCase):
-    NODES = 1
+    SHARES = "pair"
+    LEAVES = "an end point of a client that kGNI has to keep"
 
     def make(self, switches="", ok=True):
         """Copies the sample and builds it: what the build said, and the folder."""

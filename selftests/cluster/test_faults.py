@@ -14,6 +14,8 @@ ENDLESS = ["gni-perf", "--tests=bte-put", "--sizes=1M", "--iterations=100000", "
 
 
 class Faults(ClusterCase):
+    SHARES = "pair"
+
     def counter(self, node, name):
         """A statistic of a node's NIC."""
         return int(self.cluster.run(node, f"cat /sys/class/gni/kgni0/stats/{name}").stdout)

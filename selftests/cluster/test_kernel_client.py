@@ -16,7 +16,7 @@ BOUND = 180.0
 
 
 class KernelClient(ExternalCase):
-    NODES = 2
+    SHARES = "pair"
 
     def compile(self, folder, commands):
         """A block of commands on the machine that builds; what it exports holds for those that follow."""

@@ -15,13 +15,13 @@ QUIET = 3.0  # several leases and ticks: what was to come has come
 
 
 class Krca(ClusterCase):
-    NODES = 3
+    SHARES = "four"
 
     def setUp(self):
         for node in range(self.NODES):
             if not self.cluster.running(node):
                 self.cluster.start(node)
-        self.wait_for(lambda: self.up() == "0-2", self.up, BOUND)
+        self.wait_for(lambda: self.up() == "0-3", self.up, BOUND)
         self.succeed(self.cluster.run(0, "modprobe krca_test"))
         self.pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()
         self.seen = 0
@@ -56,11 +56,11 @@ class Krca(ClusterCase):
         for _ in range(2):
             self.cluster.kill(1)
             self.expect(("failed", 1, HALT))
-            self.assertEqual(self.states(), {0: READY, 1: HALT, 2: READY})
-            self.assertEqual(self.up(), "0,2")
+            self.assertEqual(self.states(), {0: READY, 1: HALT, 2: READY, 3: READY})
+            self.assertEqual(self.up(), "0,2-3")
             self.cluster.start(1)
             self.expect(("available", 1, READY))
-            self.assertEqual(self.states(), {0: READY, 1: READY, 2: READY})
+            self.assertEqual(self.states(), {0: READY, 1: READY, 2: READY, 3: READY})
 
     def test_ended_in_order(self):
         self.cluster.stop(2)
@@ -76,7 +76,7 @@ class Krca(ClusterCase):
         try:
             time.sleep(QUIET)
             self.assertEqual(self.all_events(), [])
-            self.assertEqual(self.up(), "0-2")
+            self.assertEqual(self.up(), "0-3")
         finally:
             self.cluster.signal(1, signal.SIGCONT)
         self.cluster.run(1, "true")
@@ -100,19 +100,19 @@ class Krca(ClusterCase):
         self.cluster.kill(1)
         self.cluster.kill(2)
         self.expect(("failed", 1, HALT), ("failed", 2, HALT))
-        self.assertEqual(self.up(), "0")
+        self.assertEqual(self.up(), "0,3")
 
     def test_reader_that_does_not_read(self):
         """A departure and a return wait at most, and the last event that comes is true."""
         self.succeed(self.cluster.run(0, f"echo 0 >{DEBUG}/reading"))
-        for node, up in ((1, "0,2"), (2, "0-1")):
+        for node, up in ((1, "0,2-3"), (2, "0-1,3")):
             for _ in range(2):
                 self.cluster.kill(node)
                 self.wait_for(lambda expected=up: self.up() == expected, self.up, BOUND)
                 self.cluster.start(node)
-                self.wait_for(lambda: self.up() == "0-2", self.up, BOUND)
+                self.wait_for(lambda: self.up() == "0-3", self.up, BOUND)
         self.cluster.kill(1)
-        self.wait_for(lambda: self.up() == "0,2", self.up, BOUND)
+        self.wait_for(lambda: self.up() == "0,2-3", self.up, BOUND)
         self.assertEqual(self.all_events(), [])
         self.succeed(self.cluster.run(0, f"echo 1 >{DEBUG}/reading"))
         self.expect(("failed", 1, HALT), ("failed", 2, HALT), ("available", 2, READY))

@@ -11,7 +11,7 @@ NEIGHBOUR = "basename $(dirname $(grep -l 0x1005 /sys/bus/pci/devices/*/device))
 
 
 class Machine(ClusterCase):
-    NODES = 1
+    SHARES = "pair"
 
     def test_memory_map_changes_under_the_other_processor(self):
         # Without qemu-device/patches/0002 a store to the interrupt controller reaches nothing, and QEMU ends.

@@ -12,6 +12,8 @@ from opengni.testing import Apart, ClusterCase, clock, together
 
 
 class Nodes(ClusterCase):
+    SHARES = "pair"
+
     def test_output_and_exit_codes(self):
         result = self.cluster.run(0, "echo out; echo err >&2; exit 7")
         self.assertEqual((result.code, result.stdout, result.stderr), (7, "out\n", "err\n"))
@@ -61,6 +63,7 @@ class Nodes(ClusterCase):
         start = clock().now()
         self.assertEqual(self.cluster.run(0, "sleep 30 & echo done").stdout, "done\n")
         self.assertLess(clock().now() - start, 10)
+        self.cluster.run(0, "killall sleep")
 
     def test_the_driver_names_the_node(self):
         for node in range(self.NODES):
@@ -69,6 +72,8 @@ class Nodes(ClusterCase):
 
 
 class Jobs(ClusterCase):
+    SHARES = "pair"
+
     def test_ranks_meet_through_the_key_value_service(self):
         script = ("gni-kvs put from$OPENGNI_RANK $((OPENGNI_RANK * 10)) && gni-kvs barrier start $OPENGNI_RANKS &&"
                   "for r in 0 1 2 3; do gni-kvs get from$r; done; gni-kvs add sum 1 >/dev/null")
@@ -96,6 +101,8 @@ class Jobs(ClusterCase):
 
 @together(Apart.CLOCK)
 class Clock(ClusterCase):
+    SHARES = "pair"
+
     def test_all_nodes_read_one_clock(self):
         """N25: whoever reads later reads more, whichever node it is; and about as much later as it was."""
         read = "cat /sys/class/gni/kgni0/clock"

@@ -16,7 +16,7 @@ BOUND = 120.0
 
 
 class PingPong(ClusterCase):
-    CONFIG = {"mem_mib": 768}
+    SHARES = "pair"
 
     def meet(self):
         """Both load it: each waits for the other one."""

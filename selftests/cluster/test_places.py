@@ -48,11 +48,9 @@ class PlacesCase(ClusterCase):
 class Places(PlacesCase):
     """Three groups of two chassis of four routers."""
 
+    SHARES = "machine"
     MACHINE = Machine(96, 4, 2)
-    AT = [MACHINE.at(0, 0, 0), MACHINE.at(0, 0, 0, 1), MACHINE.at(0, 0, 1), MACHINE.at(0, 1, 0), MACHINE.at(2, 0, 0, 2)]
     NEIGHBOUR, GREEN_PEER, BLACK_PEER, BLUE_PEER = 1, 2, 3, 4
-    NODES = 5
-    CONFIG = {"mem_mib": 256, "smp": 1, "machine": "aries:groups=3,chassis=2,slots=4", "place": ",".join(map(str, AT))}
 
     def test_each_colour(self):
         for peer, least, most in ((self.NEIGHBOUR, 0, 0), (self.GREEN_PEER, 1, 1), (self.BLACK_PEER, 1, 1), (self.BLUE_PEER, 1, 5)):

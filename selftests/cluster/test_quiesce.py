@@ -12,6 +12,8 @@ BOUND = 60.0
 
 
 class NetworkQuiesce(test_slnd.SlndCase):
+    SHARES = "pair"
+
     def setUp(self):
         super().setUp()
         self.nodes = range(self.NODES)

@@ -22,7 +22,8 @@ UNC_SEVERITY = 0x10c + 2  # of the AER capability: the byte with bit 22, uncorre
 
 
 class Ras(ClusterCase):
-    CONFIG = {"mem_mib": 256, "smp": 1}
+    SHARES = "pair"
+    LEAVES = "NICs with damaged memories"
 
     def read(self, name, node=1):
         return self.cluster.run(node, f"cat /sys/class/gni/kgni0/{name}").stdout.strip()

@@ -35,7 +35,7 @@ def register(name):
 
 
 class TakenAway(ClusterCase):
-    CONFIG = {"mem_mib": 768}
+    SHARES = "pair"
     cookies = itertools.count(0x53000000)
 
     def setUp(self):

@@ -15,6 +15,7 @@ CHANNEL = 77
 
 
 class Sends(ClusterCase):
+    SHARES = "pair"
     cookies = itertools.count(0x52000000)
 
     def setUp(self):

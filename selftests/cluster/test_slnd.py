@@ -19,7 +19,7 @@ OFFSETS = ((0, 0), (4, 8), (1, 0), (0, 3), (4095, 2), (2048, 4092))
 class SlndCase(ClusterCase):
     """The LND on every node, and its message test; at the end of a test it goes, and leaves nothing behind."""
 
-    CONFIG = {"mem_mib": 768}
+    SHARES = "pair"
     PARAMETERS = f"timeout={TIMEOUT}"
     files = itertools.count()
 

@@ -7,7 +7,6 @@ import statistics
 import tempfile
 import time
 
-from opengni.machine import Machine
 from opengni.errors import NodeError
 from opengni.testing import ClusterCase, wait_until
 
@@ -18,11 +17,8 @@ NEAR_NS, HOP_NS = 796, 100  # L01, L05
 class Time(ClusterCase):
     """A node, its neighbour at the same router, and one in another group."""
 
-    MACHINE = Machine(96, 4, 2)
-    AT = [MACHINE.at(0, 0, 0), MACHINE.at(0, 0, 0, 1), MACHINE.at(2, 1, 3, 2)]
-    NEIGHBOUR, FAR = 1, 2
-    NODES = 3
-    CONFIG = {"mem_mib": 256, "smp": 1, "machine": "aries:groups=3,chassis=2,slots=4", "place": ",".join(map(str, AT))}
+    SHARES = "machine"
+    NEIGHBOUR, FAR = 1, 4
 
     def setUp(self):
         super().setUp()

@@ -15,8 +15,7 @@ SERVER_LOG = "/tmp/gni-perf-server.log"
 
 
 class UserTools(ClusterCase):
-    NODES = 2
-    CONFIG = {"mem_mib": 384, "smp": 2}
+    SHARES = "pair"
 
     def sh(self, node, command, code=0):
         """A command of the shell; its two outputs, after it has ended with this status."""

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Layers of Python tests: each test counts once, whatever becomes of it, side by side or alone."""
 
+import re
 import signal
 import tempfile
 import textwrap
@@ -77,6 +78,31 @@ BUSY = """
             time.sleep(3)
             busy.unlink()
 """
+# Two files whose classes take clusters of one shape, and one that does not.
+SHARING = """
+    import os, unittest
+    from pathlib import Path
+
+
+    def tell(case):
+        with open(Path(__file__).parent / "order", "a") as file:
+            file.write(f"{os.getpid()} {type(case).__name__}\\n")
+
+
+    class Spoils%(name)s(unittest.TestCase):
+        SHARES = "pair"
+        LEAVES = "something"
+
+        def test_last(self):
+            tell(self)
+
+
+    class Keeps%(name)s(unittest.TestCase):
+        SHARES = "pair"
+
+        def test_first(self):
+            tell(self)
+"""
 DIES = """
     import os, unittest
 
@@ -101,8 +127,10 @@ class Layer(unittest.TestCase):
                 (folder / file).write_text(textwrap.dedent(text), encoding="utf-8")
             with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: workers):
                 cases = layers._python("outcomes", folder)  # pylint: disable=protected-access
-                times = [line.split(" s  ", 1) for line in layers.times_file("outcomes").read_text(encoding="utf-8").splitlines()]
-        return cases, {name: float(seconds) for seconds, name in times}
+                lines = layers.times_file("outcomes").read_text(encoding="utf-8").splitlines()
+        times = [re.fullmatch(r" *([\d.]+) s( +[\d.]+ s of processors)?  (.*)", line).groups() for line in lines]
+        self.processor = {name: float(processor.split()[0]) for _, processor, name in times if processor}
+        return cases, {name: float(seconds) for seconds, _, name in times}
 
     def statuses(self, cases, of):
         return [case.status for case in cases if case.name == f"test_outcomes.{of}"]
@@ -129,6 +157,41 @@ class Layer(unittest.TestCase):
     def test_side_by_side(self):
         cases, _ = self.run_layer({"test_outcomes.py": OUTCOMES, "test_busy.py": BUSY}, 2)
         self.check_ends(cases)
+
+    def test_files_that_share_clusters_have_one_process(self):
+        """And what spoils a cluster comes last."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for of in ("A", "B"):
+                (folder / f"test_{of}.py").write_text(textwrap.dedent(SHARING % {"name": of}), encoding="utf-8")
+            (folder / "test_other.py").write_text(textwrap.dedent(SHARING % {"name": "C"}).replace('SHARES = "pair"', ""), encoding="utf-8")
+            with mock.patch.object(layers, "LOGS", folder / "logs"):
+                cases = layers._python("sharing", folder)  # pylint: disable=protected-access
+            told = [line.split() for line in (folder / "order").read_text(encoding="ascii").splitlines()]
+        self.assertEqual({case.status for case in cases}, {tap.PASS})
+        shared = [(process, name) for process, name in told if not name.endswith("C")]
+        self.assertEqual([name for _, name in shared], ["KeepsA", "KeepsB", "SpoilsA", "SpoilsB"])
+        self.assertEqual(len({process for process, _ in shared}), 1)
+        self.assertEqual(len({process for process, _ in told}), 2)
+
+    def test_processor_seconds_are_told_beside_those_on_the_wall(self):
+        works = """
+            import subprocess, sys, time, unittest
+
+
+            class Works(unittest.TestCase):
+                def test_works(self):
+                    subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.6: pass"], check=True)
+                    end = time.process_time() + 0.6
+                    while time.process_time() < end:
+                        pass
+
+                def test_waits(self):
+                    time.sleep(1)
+        """
+        self.run_layer({"test_outcomes.py": works}, 1)
+        self.assertGreaterEqual(self.processor["test_outcomes.Works.test_works"], 1.0)
+        self.assertLess(self.processor["test_outcomes.Works.test_waits"], 0.5)
 
     def test_a_process_that_dies_is_a_failure_of_its_file(self):
         cases, _ = self.run_layer({"test_dies.py": DIES, "test_outcomes.py": OUTCOMES}, 1)
