@@ -221,11 +221,39 @@ static void suspended_again(void **state)
 	assert_true(control & ARIES_RMT_CTL_VALID_MASK);
 }
 
+static int post(u64 address, u32 length)
+{
+	struct kgni_recv_post arg = { .address = address, .length = length, .mdh = 5,
+				      .cq = KGNI_NO_CQ };
+
+	return aries_recv_post(&own, &arg);
+}
+
+/* A message may only come where its receiver may have it: in the registration, which peers may write to. */
+static void only_in_the_registration(void **state)
+{
+	unsigned int used = ad.recvs.used;
+
+	assert_int_equal(post(BUFFER, 0), -EINVAL);
+	assert_int_equal(post(BUFFER, PAGE_SIZE + 1), -EINVAL);
+	assert_int_equal(post(BUFFER - 1, 1), -EINVAL);
+	assert_int_equal(post(BUFFER + PAGE_SIZE, 1), -EINVAL);
+	assert_int_equal(post(BUFFER + PAGE_SIZE - 63, 64), -EINVAL);
+	mem.read_only = true;
+	assert_int_equal(post(BUFFER, 64), -EACCES);
+	mem.read_only = false;
+	mem.live = false;
+	assert_int_equal(post(BUFFER, 64), -EINVAL);
+	mem.live = true;
+	assert_int_equal(ad.recvs.used, used);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_asks, posted, ended),
 		cmocka_unit_test_setup_teardown(suspended_again, posted, ended),
+		cmocka_unit_test_setup_teardown(only_in_the_registration, posted, ended),
 	};
 
 	return cmocka_run_group_tests_name("receives", tests, NULL, NULL);
