@@ -12,6 +12,7 @@
 #include "sim_kernel.h"
 
 #include "ends.h"
+#include "kgni_smsg.h"
 
 static void messages(void **state)
 {
@@ -25,6 +26,49 @@ static void messages(void **state)
 	assert_true(end[0].sent > 1000 && end[1].sent > 1000);
 	assert_int_equal(end[0].failed + end[1].failed, 0);
 	assert_true(end[0].tx_irqs && end[0].rx_irqs);
+}
+
+/*
+ * Two words that follow one another in a slot differ in a bit that is not of their checksums: those may be equal by
+ * chance, and the receiver would wait for ever.
+ */
+static void slots_alternate(void **state)
+{
+	u64 *slots, before = 0;
+	u32 n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	slots = (u64 *)(ALIGN((uintptr_t)end[1].attr.msg_buffer + end[1].attr.mbox_offset,
+			      GNI_SMSG_LINE) +
+			GNI_SMSG_LINE);
+	for (n = 0; n < 5 * CREDITS; n++) {
+		assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+		reap(&end[0]);
+		if (n % CREDITS == 0) {
+			assert_true(!n || (slots[0] ^ before) & GNI_SMSG_TURN);
+			before = slots[0];
+		}
+		assert_true(receive_one(&end[1]));
+	}
+}
+
+/* A peer cannot give back what was not taken: messages would be sent over those that it has not read. */
+static void credits_for_nothing(void **state)
+{
+	struct kgni_smsg *s;
+	u32 n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	s = end[0].ep->smsg;
+	for (n = 0; n < 2; n++)
+		assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	*kgni_smsg_own(s, GNI_SMSG_CREDIT) = gni_smsg_credit(s->out.key, 5);
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	assert_int_equal(s->out.sent, 3);
+	assert_int_equal(s->out.acknowledged, 0);
+	assert_true(drain());
 }
 
 static void limits(void **state)
@@ -619,6 +663,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(messages, begin, finish),
+		cmocka_unit_test_setup_teardown(slots_alternate, begin, finish),
+		cmocka_unit_test_setup_teardown(credits_for_nothing, begin, finish),
 		cmocka_unit_test_setup_teardown(limits, begin, finish),
 		cmocka_unit_test_setup_teardown(losses, begin, finish),
 		cmocka_unit_test_setup_teardown(read_before_the_sender, begin, finish),

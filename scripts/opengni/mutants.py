@@ -156,7 +156,8 @@ class Workshop:
         limit = patience / min(known[name][1] for name in names)
         self.command(layer, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", jobs, "--timeout-multiplier", f"{limit:.3f}", *names],
                      ENVIRONMENT)
-        return tap.parse_meson(log), {name: seconds for seconds, name in tap.meson_times(log)}
+        cases = [tap.Case(_of_no_suite(case.name), case.status, case.detail) for case in tap.parse_meson(log)]
+        return cases, {_of_no_suite(name): seconds for seconds, name in tap.meson_times(log)}
 
     def seed(self):
         """What virtual machines need and this tree has built already is up to date in a copy of it (scripts/step.sh)."""
@@ -205,6 +206,11 @@ class Workshop:
             *(["-k", case] if case else [])], {"PYTHONPATH": str(self.tree / "scripts")}, timeout=3600)
         bad = [line.split(": ", 1)[1].split(" ")[0] for line in output.splitlines() if line.startswith(("FAIL: ", "ERROR: "))]
         return [tap.Case(f"{name}: {test}", tap.FAIL) for test in bad] or [tap.Case(f"{name}: all", tap.FAIL if status else tap.PASS)]
+
+
+def _of_no_suite(name):
+    """Meson's name of a test without project and suites ("aries-model:plain / drain")."""
+    return name.rpartition(" / ")[2]
 
 
 def program_of(case):
