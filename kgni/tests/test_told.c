@@ -133,6 +133,68 @@ static void both_events_of_a_post(void **state)
 	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
 }
 
+static void put_word(gni_ep_handle_t ep, gni_post_descriptor_t *d, u64 *word)
+{
+	*d = (gni_post_descriptor_t){ .type = GNI_POST_FMA_PUT, .length = 8,
+				      .cq_mode = GNI_CQMODE_GLOBAL_EVENT,
+				      .local_addr = (uintptr_t)word,
+				      .remote_addr = (uintptr_t)end[1].mailbox,
+				      .remote_mem_hndl = end[1].mem };
+	assert_int_equal(gni_post_fma(ep, d), GNI_RC_SUCCESS);
+}
+
+/* A descriptor is given back for the event that was read, and for no other: its memory is the client's again then. */
+static void no_descriptor_without_its_event(void **state)
+{
+	gni_post_descriptor_t d[2], *done;
+	gni_cq_entry_t first, second;
+	u64 word = 1;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	put_word(end[0].ep, &d[0], &word);
+	put_word(end[0].ep, &d[1], &word);
+	assert_int_equal(gni_cq_get_event(end[0].tx, &first), GNI_RC_SUCCESS);
+	/* the other event, as it lies in the queue */
+	second = first ^ FIELD_PREP(ARIES_CQE_TID_MASK, 1ull ^ 2ull);
+	assert_int_equal(gni_get_completed(end[0].tx, second, &done), GNI_RC_DESCRIPTOR_ERROR);
+	assert_int_equal(gni_get_completed(end[0].tx, first, &done), GNI_RC_SUCCESS);
+	assert_ptr_equal(done, &d[0]);
+	assert_int_equal(gni_cq_get_event(end[0].tx, &first), GNI_RC_SUCCESS);
+	assert_true(first == second);
+	assert_int_equal(gni_get_completed(end[0].tx, second, &done), GNI_RC_SUCCESS);
+	assert_ptr_equal(done, &d[1]);
+}
+
+/* Events of posts that nobody has taken keep a queue from becoming one of memory, also without the endpoint. */
+static void a_queue_with_events_takes_no_memory(void **state)
+{
+	gni_post_descriptor_t d, *done;
+	gni_mem_handle_t handle;
+	gni_cq_entry_t entry;
+	gni_cq_handle_t cq;
+	gni_ep_handle_t ep;
+	u64 word = 1;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	assert_int_equal(gni_cq_create(end[0].nic, 8, 0, NULL, 0, &cq), GNI_RC_SUCCESS);
+	assert_int_equal(gni_ep_create(end[0].nic, cq, &ep), GNI_RC_SUCCESS);
+	assert_int_equal(gni_ep_bind(ep, 1, 77), GNI_RC_SUCCESS);
+	put_word(ep, &d, &word);
+	assert_int_equal(gni_ep_destroy(ep), GNI_RC_SUCCESS);
+	assert_int_equal(gni_mem_register(end[0].nic, (uintptr_t)end[0].mailbox, PAGE_SIZE, cq,
+					  GNI_MEM_READWRITE, &handle),
+			 GNI_RC_INVALID_PARAM);
+	assert_int_equal(gni_cq_get_event(cq, &entry), GNI_RC_SUCCESS);
+	assert_int_equal(gni_get_completed(cq, entry, &done), GNI_RC_SUCCESS);
+	assert_int_equal(gni_mem_register(end[0].nic, (uintptr_t)end[0].mailbox, PAGE_SIZE, cq,
+					  GNI_MEM_READWRITE, &handle),
+			 GNI_RC_SUCCESS);
+	assert_int_equal(gni_mem_deregister(end[0].nic, &handle, 0), GNI_RC_SUCCESS);
+	assert_int_equal(gni_cq_destroy(cq), GNI_RC_SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +203,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(not_taken_read_in_time, begin, finish),
 		cmocka_unit_test_setup_teardown(not_taken_read_early, begin, finish),
 		cmocka_unit_test_setup_teardown(both_events_of_a_post, begin, finish),
+		cmocka_unit_test_setup_teardown(no_descriptor_without_its_event, begin, finish),
+		cmocka_unit_test_setup_teardown(a_queue_with_events_takes_no_memory, begin, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
