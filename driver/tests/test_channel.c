@@ -307,7 +307,10 @@ static void a_gap_is_waited_for(void **state)
 	assert_int_equal(taken(0), 0);
 }
 
-/* A peer that asks more than it lets be answered: answers are kept for some of its requests, not for all. */
+/*
+ * A peer that asks more than it lets be answered: answers are kept for some of its requests, not
+ * for all.
+ */
 static void answers_that_wait_are_bounded(void **state)
 {
 	u32 n;
@@ -353,7 +356,10 @@ static void answers_go_before_requests(void **state)
 	assert_int_equal(le16_to_cpu(peer->msg.type), ARIES_MSG_ACCEPT);
 }
 
-/* After an overrun of the queue all slots are looked at: any of them may have a message whose event was lost. */
+/*
+ * After an overrun of the queue all slots are looked at: any of them may have a message whose event
+ * was lost.
+ */
 static void lost_events_are_made_up_for(void **state)
 {
 	put_request(1, NOBODY);

@@ -229,7 +229,10 @@ static int post(u64 address, u32 length)
 	return aries_recv_post(&own, &arg);
 }
 
-/* A message may only come where its receiver may have it: in the registration, which peers may write to. */
+/*
+ * A message may only come where its receiver may have it: in the registration, which peers may
+ * write to.
+ */
 static void only_in_the_registration(void **state)
 {
 	unsigned int used = ad.recvs.used;

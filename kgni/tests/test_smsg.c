@@ -29,8 +29,8 @@ static void messages(void **state)
 }
 
 /*
- * Two words that follow one another in a slot differ in a bit that is not of their checksums: those may be equal by
- * chance, and the receiver would wait for ever.
+ * Two words that follow one another in a slot differ in a bit that is not of their checksums: those
+ * may be equal by chance, and the receiver would wait for ever.
  */
 static void slots_alternate(void **state)
 {
@@ -53,7 +53,10 @@ static void slots_alternate(void **state)
 	}
 }
 
-/* A peer cannot give back what was not taken: messages would be sent over those that it has not read. */
+/*
+ * A peer cannot give back what was not taken: messages would be sent over those that it has not
+ * read.
+ */
 static void credits_for_nothing(void **state)
 {
 	struct kgni_smsg *s;

@@ -143,7 +143,10 @@ static void put_word(gni_ep_handle_t ep, gni_post_descriptor_t *d, u64 *word)
 	assert_int_equal(gni_post_fma(ep, d), GNI_RC_SUCCESS);
 }
 
-/* A descriptor is given back for the event that was read, and for no other: its memory is the client's again then. */
+/*
+ * A descriptor is given back for the event that was read, and for no other: its memory is the
+ * client's again then.
+ */
 static void no_descriptor_without_its_event(void **state)
 {
 	gni_post_descriptor_t d[2], *done;
@@ -166,7 +169,10 @@ static void no_descriptor_without_its_event(void **state)
 	assert_ptr_equal(done, &d[1]);
 }
 
-/* Events of posts that nobody has taken keep a queue from becoming one of memory, also without the endpoint. */
+/*
+ * Events of posts that nobody has taken keep a queue from becoming one of memory, also without the
+ * endpoint.
+ */
 static void a_queue_with_events_takes_no_memory(void **state)
 {
 	gni_post_descriptor_t d, *done;
@@ -195,7 +201,39 @@ static void a_queue_with_events_takes_no_memory(void **state)
 	assert_int_equal(gni_cq_destroy(cq), GNI_RC_SUCCESS);
 }
 
-/* What is posted has room for its events: of the slots one is kept for the mark of an overrun. */
+static enum fabric_fate lost(unsigned int from, const struct aries_fma *fma)
+{
+	(void)from;
+	(void)fma;
+	return fate_of_puts;
+}
+
+/*
+ * A post without events: its descriptor alone tells what has become of it, at the end of the call.
+ */
+static void silent_posts_tell_failures(void **state)
+{
+	static const enum fabric_fate fates[] = { FABRIC_LOST, FABRIC_NO_WAY, FABRIC_DONE };
+	gni_post_descriptor_t d;
+	unsigned int n;
+	u64 word = 1;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	fabric_fate = lost;
+	for (n = 0; n < ARRAY_SIZE(fates); n++) {
+		fate_of_puts = fates[n];
+		d = (gni_post_descriptor_t){ .type = GNI_POST_FMA_PUT, .length = 8,
+					     .local_addr = (uintptr_t)&word,
+					     .remote_addr = (uintptr_t)end[1].mailbox,
+					     .remote_mem_hndl = end[1].mem };
+		assert_int_equal(gni_post_fma(end[0].ep, &d), GNI_RC_SUCCESS);
+		assert_int_equal(d.status, fates[n] == FABRIC_DONE ? GNI_RC_SUCCESS
+								   : GNI_RC_TRANSACTION_ERROR);
+	}
+}
+
+/* What is posted has room for its events: one slot is kept for the mark of an overrun. */
 static void posts_have_room_for_their_events(void **state)
 {
 	gni_post_descriptor_t d[8], *done;
@@ -223,7 +261,10 @@ static void posts_have_room_for_their_events(void **state)
 	assert_int_equal(gni_cq_destroy(cq), GNI_RC_SUCCESS);
 }
 
-/* CRC-8/MAXIM over the bytes before it: libugni, which gets such handles from other nodes, checks it. */
+/*
+ * CRC-8/MAXIM over the bytes before it: libugni, which gets such handles from other nodes, checks
+ * it.
+ */
 static void handles_have_their_check_code(void **state)
 {
 	const u8 *bytes = (const u8 *)&end[0].mem;
@@ -250,6 +291,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(both_events_of_a_post, begin, finish),
 		cmocka_unit_test_setup_teardown(no_descriptor_without_its_event, begin, finish),
 		cmocka_unit_test_setup_teardown(a_queue_with_events_takes_no_memory, begin, finish),
+		cmocka_unit_test_setup_teardown(silent_posts_tell_failures, begin, finish),
 		cmocka_unit_test_setup_teardown(posts_have_room_for_their_events, begin, finish),
 		cmocka_unit_test_setup_teardown(handles_have_their_check_code, begin, finish),
 	};
