@@ -106,6 +106,18 @@ void test_walks(void **)
 	assert_int_equal(p.b.counter(ARIES_CNT_PTE_WALKS) - walks, 2);
 }
 
+/** Each page of a table with several leaves is where its entry says, in all of a leaf. */
+void test_leaves(void **)
+{
+	BigPair p;
+
+	for (uint64_t page : {1, 255, 256, 300, 511, 512, 800}) {
+		memcpy(p.a.line(FMAD), &page, sizeof(page));
+		p.put_at(page * PAGE + 8);
+		assert_int_equal(*reinterpret_cast<uint64_t *>(p.b.ram(p.big + page * PAGE + 8)), page);
+	}
+}
+
 /** N02: one level with pages of 64 GiB, and the end of what a handle can reach. */
 void test_largest_page(void **)
 {
@@ -397,6 +409,7 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_leaves),
 		cmocka_unit_test(test_walks),
 		cmocka_unit_test(test_largest_page),
 		cmocka_unit_test(test_last_small_page),
