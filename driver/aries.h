@@ -68,6 +68,7 @@ void aries_qsc_stop(struct aries_dev *ad);
 void aries_ras_start(struct aries_dev *ad);
 bool aries_ras_capture(struct aries_dev *ad);
 void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event);
+void aries_ras_partial(struct aries_dev *ad);
 
 /* aries_revoke.c */
 void aries_revoke(struct aries_dev *ad, enum aries_state state);

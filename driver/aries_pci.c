@@ -155,6 +155,8 @@ static int aries_pci_start(struct aries_dev *ad)
 	}
 	if (!FIELD_GET(ARIES_CTL_STATUS_LINK_MASK, status))
 		dev_warn(&ad->pdev->dev, "not connected to the fabric\n");
+	if (FIELD_GET(ARIES_CTL_STATUS_PARTIAL_MASK, status))
+		aries_ras_partial(ad);
 	down_write(&ad->state_sem);
 	ad->state = ARIES_STATE_UP;
 	trace_aries_reset(ad->id, ad->state, true);

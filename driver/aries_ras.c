@@ -84,6 +84,21 @@ static void aries_ras_log(struct aries_dev *ad, const struct kgni_err_event *eve
 }
 
 /**
+ * aries_ras_partial() - say that the NIC cannot reach all memory of this machine
+ * @ad: the device
+ *
+ * Said once: memory is added and removed as often as the administrator likes, and each reset shows
+ * it again. Context: any.
+ */
+void aries_ras_partial(struct aries_dev *ad)
+{
+	if (!xchg(&ad->partial_told, true))
+		dev_warn(&ad->pdev->dev,
+			 "some of this machine's memory is out of the NIC's reach: transfers there end with %s\n",
+			 aries_status_name(ARIES_ST_TRANSLATION));
+}
+
+/**
  * aries_ras_event() - handle an error event of a memory
  * @ad: the device
  * @event: event with a code of ARIES_RAS_SINGLE or above
@@ -97,6 +112,10 @@ void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event)
 	unsigned int memory = event->code - (two ? ARIES_RAS_DOUBLE : ARIES_RAS_SINGLE);
 	u64 first;
 
+	if (event->code == ARIES_RAS_REACH) {
+		aries_ras_partial(ad);
+		return;
+	}
 	if (event->code >= ARIES_RAS_STOP) {
 		aries_ras_capture(ad);
 		return;

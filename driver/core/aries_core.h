@@ -251,6 +251,7 @@ struct aries_dev {
 	u16 ecc_window_ms; /* if they occur within this time */
 	u32 ecc_signal; /* memories whose double-bit errors stop the NIC */
 	bool ecc_captured; /* the errors that have stopped it were logged */
+	bool partial_told; /* it was logged that the NIC does not reach all memory */
 	struct dentry *debugfs;
 };
 

@@ -472,6 +472,12 @@ ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 12, "RAS_* have as many elements");
 #define ARIES_RAS_DOUBLE 0x140u
 #define ARIES_RAS_STOP 0x180u
 
+/*
+ * ERR_EVENT.CODE for memory that the host has got and the NIC cannot reach, as CTL_STATUS.PARTIAL
+ * shows. ERR_INFO: [1] its lowest bus address
+ */
+#define ARIES_RAS_REACH 0x1c0u
+
 /* ---- Counters: elements of CNT_VALUE ---- */
 #define ARIES_COUNTERS(X) \
 	X(FMA_TRAPS, fma_traps, "stores that trapped on FMA windows and doorbells") \

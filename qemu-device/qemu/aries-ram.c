@@ -32,8 +32,10 @@ static bool aries_ram_wanted(const MemoryRegionSection *section)
            object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND);
 }
 
-static void aries_ram_problem(AriesNic *s, char *text)
+/* Guest memory from an address on, or some of it, is left out. */
+static void aries_ram_problem(AriesNic *s, hwaddr from, char *text)
 {
+    s->left_out = MIN(s->left_out, from);
     if (s->ram_problem) {
         g_free(text);
     } else {
@@ -53,10 +55,10 @@ static void aries_ram_piece(AriesNic *s, const MemoryRegionSection *section, hwa
         return;
     }
     if (s->next_count == ARIES_RAM_MAX) {
-        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces; from %#" PRIx64
-                                             " on none of it can be "
-                                             "registered: use fewer and larger memory devices",
-                                             ARIES_RAM_MAX, (uint64_t)start));
+        aries_ram_problem(s, start,
+                          g_strdup_printf("guest memory has more than %d pieces; from %#" PRIx64
+                                          " on none of it can be registered: use fewer and larger memory devices",
+                                          ARIES_RAM_MAX, (uint64_t)start));
         return;
     }
     offset = section->offset_within_region + start - base;
@@ -78,16 +80,18 @@ static void aries_ram_add(MemoryListener *listener, MemoryRegionSection *section
         return;
     }
     if (memory_region_is_rom(mr)) {
-        aries_ram_problem(s, g_strdup_printf("guest memory '%s' is read-only, so peers cannot write to it; use "
-                                             "readonly=off for its memory backend",
-                                             memory_region_name(mr)));
+        aries_ram_problem(s, section->offset_within_address_space,
+                          g_strdup_printf("guest memory '%s' is read-only, so peers cannot write to it; use "
+                                          "readonly=off for its memory backend",
+                                          memory_region_name(mr)));
         return;
     }
     if (memory_region_get_fd(mr) < 0 || !qemu_ram_is_shared(mr->ram_block)) {
-        aries_ram_problem(s, g_strdup_printf("guest memory '%s' is not shared, so peers cannot reach it; use -object "
-                                             "memory-backend-memfd,id=mem,size=SIZE,share=on -machine "
-                                             "memory-backend=mem",
-                                             memory_region_name(mr)));
+        aries_ram_problem(s, section->offset_within_address_space,
+                          g_strdup_printf("guest memory '%s' is not shared, so peers cannot reach it; use -object "
+                                          "memory-backend-memfd,id=mem,size=SIZE,share=on -machine "
+                                          "memory-backend=mem",
+                                          memory_region_name(mr)));
         return;
     }
     aries_ram_piece(s, section, 0, LEGACY_START);
@@ -99,6 +103,7 @@ static void aries_ram_begin(MemoryListener *listener)
     AriesNic *s = container_of(listener, AriesNic, listener);
 
     s->next_count = 0;
+    s->left_out = ARIES_RAM_ALL;
     g_free(s->ram_problem);
     s->ram_problem = NULL;
 }
@@ -164,6 +169,7 @@ static void aries_ram_commit(MemoryListener *listener)
     if (!aries_ram_same(s) && !aries_ram_publish(s, &err)) {
         error_reportf_err(err, "aries-nic %u: ", s->node);
     }
+    aries_nic_set_ram_left_out(s->nic, s->left_out);
 }
 
 /**

@@ -5,12 +5,13 @@
 import pathlib
 import tempfile
 
-from aries import HW, TOP, Endpoint, FabricCase, header_constants
+from aries import HW, TOP, Endpoint, FabricCase, fields, header_constants
 from qtest import wait_until
 
 SHARED = 0x0028  # bus 0, device 5: memory that another device has in a BAR
 SIZE = 0x100000
 FILL = 1
+PARTIAL = fields("CTL_STATUS", PARTIAL=1)
 
 
 class Memory(FabricCase):
@@ -69,6 +70,10 @@ class Memory(FabricCase):
         self.assertFalse(self.fill(0xC0000000))
         self.assertTrue(self.fill(0x500000), "the rest is as before")
         self.assertTrue(wait_until(lambda: "not shared" in self.dev.qemu.stderr(), 5))
+        self.assertEqual(self.dev.get("CTL_STATUS") & PARTIAL, PARTIAL)
+        self.assertEqual(self.dev.get("ERR_INFO", 1), 0xC0000000)
+        self.place(None)
+        self.assertEqual(self.dev.get("CTL_STATUS") & PARTIAL, 0)
         for _ in range(20):
             self.place(None)
             self.place(0xC0400000)
@@ -86,6 +91,8 @@ class ManyPieces(FabricCase):
         for n in range(self.DEVICES):
             if n == self.KNOWN - self.BASE_PIECES:
                 self.assertNotIn("problem", self.describe(nic))
+                self.assertEqual(nic.get("CTL_STATUS") & PARTIAL, 0)
+                self.assertEqual(nic.get("ERR_COUNT"), 0)
             nic.qemu.qmp("object-add", **{"qom-type": "memory-backend-memfd", "id": f"m{n}", "size": 2 << 20, "share": True})
             nic.qemu.qmp("device_add", driver="pc-dimm", id=f"d{n}", memdev=f"m{n}")
         places = sorted(device["data"]["addr"] for device in nic.qemu.qmp("query-memory-devices"))
@@ -93,6 +100,23 @@ class ManyPieces(FabricCase):
         self.assertEqual(reached.count(True), self.KNOWN - self.BASE_PIECES)
         self.assertIn(f"problem: guest memory has more than {self.KNOWN} pieces", self.describe(nic))
         self.assertTrue(wait_until(lambda: f"more than {self.KNOWN} pieces" in nic.qemu.stderr(), 5))
+        first = places[reached.index(False)]
+        self.assertEqual(nic.get("CTL_STATUS") & PARTIAL, PARTIAL)
+        self.assertEqual(nic.get("ERR_EVENT") & 0xFFFF, HW["ARIES_RAS_REACH"])
+        self.assertEqual(nic.get("ERR_INFO", 1), first)
+        self.peers_reach(nic, places[:reached.index(False) + 1])
+
+    def peers_reach(self, nic, places):
+        """Those that the NIC knows: first and last of them, and not the one behind."""
+        end, peer = Endpoint(nic), Endpoint(self.nic(node=1))
+        for place in (places[0], places[-2], places[-1]):
+            nic.qemu.store(end.TABLE_AT, 8, place | 3)
+            nic.set("INV_PTES", end.MDH)
+            self.assertTrue(wait_until(lambda: not nic.get("INV_STATUS"), 5))
+            status = peer.put(0, 0, b"%012x" % place)
+            self.assertEqual(status, HW["ARIES_ST_TRANSLATION"] if place == places[-1] else 0)
+            if not status:
+                self.assertEqual(nic.qemu.read(place, 12), b"%012x" % place)
 
     @staticmethod
     def describe(nic):

@@ -22,7 +22,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 27;
+inline constexpr uint32_t SEGMENT_VERSION = 28;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;

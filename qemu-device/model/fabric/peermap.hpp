@@ -39,7 +39,7 @@ public:
 	/** A page of a peer's file could not be had. */
 	bool lossy() const noexcept
 	{
-		return std::any_of(files_.begin(), files_.end(),
+		return std::any_of(files_.begin(), files_.begin() + ptrdiff_t(count_),
 				   [](const auto &file) { return file && file->lossy(); });
 	}
 	/** lossy(), to be asked after an access. */

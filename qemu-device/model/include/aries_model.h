@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define ARIES_MODEL_API_VERSION 5
+#define ARIES_MODEL_API_VERSION 6
 
 typedef struct aries_nic aries_nic;
 
@@ -102,7 +102,7 @@ struct aries_ram {
 	uint64_t fd_offset;
 };
 
-#define ARIES_RAM_MAX 16
+#define ARIES_RAM_MAX 64
 
 /**
  * aries_nic_create() - create a NIC and join the fabric
@@ -127,6 +127,19 @@ void aries_nic_destroy(aries_nic *nic);
  * Return: 0, or -1 with a line in @err (memory that is not shared, too many pieces).
  */
 int aries_nic_set_ram(aries_nic *nic, const struct aries_ram *ram, size_t count, char *err, size_t err_len);
+
+/** No memory of the guest is out of the NIC's reach. */
+#define ARIES_RAM_ALL UINT64_MAX
+
+/**
+ * aries_nic_set_ram_left_out() - tell the NIC of memory of the guest that the host did not tell it by
+ * aries_nic_set_ram(): what is not shared, and what is more than ARIES_RAM_MAX pieces
+ * @from: lowest guest address of it, or ARIES_RAM_ALL
+ *
+ * The NIC tells its driver: CTL_STATUS.PARTIAL, and an error event when there is such memory and there was none, or
+ * when it begins at another address. Transfers there end with ARIES_ST_TRANSLATION.
+ */
+void aries_nic_set_ram_left_out(aries_nic *nic, uint64_t from);
 
 /**
  * aries_nic_reset() - device reset (FLR, bus reset, CTL_CONTROL.RESET): revokes everything registered

@@ -60,6 +60,11 @@ int aries_nic_set_ram(aries_nic *nic, const aries_ram *ram, size_t count, char *
 	});
 }
 
+void aries_nic_set_ram_left_out(aries_nic *nic, uint64_t from)
+{
+	nic->nic.set_ram_left_out(from);
+}
+
 void aries_nic_reset(aries_nic *nic)
 {
 	nic->nic.reset();

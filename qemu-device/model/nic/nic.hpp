@@ -38,6 +38,7 @@ public:
 	void write(unsigned int bar, uint64_t offset, unsigned int size, uint64_t value) noexcept;
 
 	void set_ram(const aries_ram *ram, size_t count);
+	void set_ram_left_out(uint64_t from) noexcept { registers_.set_ram_left_out(from); }
 	void set_bus_master(bool on) noexcept;
 	void reset() noexcept;
 	bool drained() noexcept { return registers_.drained(); }

@@ -134,7 +134,8 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 	case Reg::CTL_STATUS:
 		return (core_.network.nic_link(core_.node) ? ARIES_CTL_STATUS_LINK_MASK : 0) |
 		       (core_.own().online.load() & ONLINE_ENABLED ? ARIES_CTL_STATUS_ENABLED_MASK : 0) |
-		       (reset_ ? ARIES_CTL_STATUS_BUSY_MASK : 0);
+		       (reset_ ? ARIES_CTL_STATUS_BUSY_MASK : 0) |
+		       (left_out_ != ARIES_RAM_ALL ? ARIES_CTL_STATUS_PARTIAL_MASK : 0);
 	case Reg::CTL_GENERATION:
 		return core_.own().generation.load();
 	case Reg::TEST_REG32:
@@ -455,6 +456,27 @@ void RegisterFile::wait_for_own_threads() noexcept
 				sched_yield();
 		}
 	}
+}
+
+/* A reset changes nothing here: it is the host's memory that lacks something, not the NIC's state. */
+void RegisterFile::set_ram_left_out(uint64_t from) noexcept
+{
+	{
+		const std::lock_guard guard(mutex_);
+
+		if (from == left_out_)
+			return;
+		left_out_ = from;
+	}
+	if (from != ARIES_RAM_ALL)
+		core_.errors.report(core_.node, {.code = ARIES_RAS_REACH,
+						 .ptag = 0,
+						 .pe = core_.node,
+						 .mdh = 0,
+						 .offset = from,
+						 .length = 0,
+						 .fmad = 0,
+						 .op = 0});
 }
 
 void RegisterFile::begin_drain() noexcept

@@ -43,6 +43,8 @@ public:
 	 * before when this returns; peers may, while drained() is false.
 	 */
 	void begin_drain() noexcept;
+	/** As aries_nic_set_ram_left_out(). */
+	void set_ram_left_out(uint64_t from) noexcept;
 	/** Whether nobody is left in an access that began before anything was revoked. */
 	bool drained() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
@@ -105,7 +107,8 @@ private:
 	uint64_t dma_addr_ = 0;
 	uint32_t dma_size_ = 0;
 	uint8_t dma_status_ = 0;
-	uint64_t reset_ = 0; /* ticket of the reset that is not done, 0: none */
+	uint64_t left_out_ = ARIES_RAM_ALL; /* lowest address of memory that is out of reach */
+	uint64_t reset_ = 0;                /* ticket of the reset that is not done, 0: none */
 };
 
 } // namespace aries

@@ -15,6 +15,8 @@ uint8_t category(uint16_t code)
 	/* A line of the PTE cache is read again from host memory: that puts right any error. */
 	if (code == ARIES_RAS_DOUBLE + ARIES_RAS_PTE)
 		return CATEGORY_CORRECTABLE_MEMORY;
+	if (code == ARIES_RAS_REACH)
+		return CATEGORY_TRANSLATION;
 	if (code >= ARIES_RAS_DOUBLE)
 		return CATEGORY_CRITICAL;
 	if (code >= ARIES_RAS_SINGLE)

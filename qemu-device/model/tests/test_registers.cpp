@@ -105,6 +105,33 @@ void test_identity(void **)
 	assert_int_equal(host.read(ARIES_CTL_STATUS, 4), ARIES_CTL_STATUS_LINK_MASK | ARIES_CTL_STATUS_ENABLED_MASK);
 }
 
+/* Memory of the host that the NIC was not told of: the driver gets an event for it, and sees it after a reset, too. */
+void test_memory_out_of_reach(void **)
+{
+	constexpr uint64_t FROM = uint64_t(1) << 40;
+	FakeHost host(fabric_path(), 0);
+	const auto partial = [&host] { return host.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_PARTIAL_MASK; };
+	const auto waiting = [&host] { return host.read(ARIES_ERR_COUNT, 4); };
+
+	assert_int_equal(partial(), 0);
+	aries_nic_set_ram_left_out(host.nic(), ARIES_RAM_ALL);
+	assert_int_equal(waiting(), 0);
+	for (int i = 0; i < 2; i++) { /* told twice, an event once */
+		aries_nic_set_ram_left_out(host.nic(), FROM);
+		assert_int_not_equal(partial(), 0);
+		assert_int_equal(waiting(), 1);
+	}
+	assert_int_equal(host.read(ARIES_ERR_EVENT, 8) & 0xffffff, ARIES_RAS_REACH | 0x08 << 16);
+	assert_int_equal(host.read(ARIES_ERR_INFO_N(1), 8), FROM);
+	aries_nic_set_ram_left_out(host.nic(), FROM / 2);
+	assert_int_equal(waiting(), 2);
+	aries_nic_reset(host.nic());
+	assert_int_not_equal(partial(), 0);
+	aries_nic_set_ram_left_out(host.nic(), ARIES_RAM_ALL);
+	assert_int_equal(partial(), 0);
+	assert_int_equal(waiting(), 0);
+}
+
 void test_self_test(void **)
 {
 	FakeHost host(fabric_path(), 0);
@@ -211,9 +238,13 @@ void test_unknown_places(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),          cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_identity),       cmocka_unit_test(test_self_test),
-		cmocka_unit_test(test_reset_revokes),  cmocka_unit_test(test_descriptor_rules),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_memory_out_of_reach),
+		cmocka_unit_test(test_self_test),
+		cmocka_unit_test(test_reset_revokes),
+		cmocka_unit_test(test_descriptor_rules),
 		cmocka_unit_test(test_unknown_places),
 	};
 
