@@ -197,15 +197,15 @@ tree_stamp() {
 	} | sha256sum | cut -d' ' -f1
 }
 
-# ninja with a line for every tenth part; the rest goes to the log.
+# ninja with a line for every hundredth part; the rest goes to the log.
 compile() {
 	local status=0
 	if [ -n "${V:-}" ]; then
 		ninja -C "$build" -j "$jobs" qemu-system-x86_64 2>&1 | tee -a "$log" || status=$?
 	else
-		NINJA_STATUS='[%p] ' ninja -C "$build" -j "$jobs" qemu-system-x86_64 2>&1 | tee -a "$log" |
-			awk -F'[][% ]+' '/^\[ *[0-9]+%\]/ { if (int($2 / 10) > last) { last = int($2 / 10);
-				printf "qemu: compiling, %d%%\n", last * 10; fflush() } }' || status=$?
+		NINJA_STATUS='[%f/%t] ' ninja -C "$build" -j "$jobs" qemu-system-x86_64 2>&1 | tee -a "$log" |
+			awk -F'[][/ ]+' '/^\[[0-9]+\/[0-9]+\]/ { if ($2 * 100 >= $3 * next_part) { next_part = int($2 * 100 / $3) + 1;
+				printf "qemu: compiling [%d/%d]\n", $2, $3; fflush() } }' || status=$?
 	fi
 	[ $status -eq 0 ] && return
 	grep -E -A3 'error:|FAILED:|undefined reference' "$log" | tail -n 25 >&2 || true

@@ -12,6 +12,7 @@
 #
 # Output goes to .build/logs/NAME.log; its end is shown when the step fails, all
 # of it with V=1, and what seems to be the cause as the last line.
+# How far it is stands behind its title at a terminal; elsewhere a line a minute tells.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -29,6 +30,9 @@ while getopts i:e:o:a opt; do
 	esac
 done
 shift $((OPTIND - 1))
+
+# Seconds between two lines where there is no terminal.
+MINUTE=${OPENGNI_STEP_MINUTE:-60}
 
 log=$BUILD/logs/$name.log
 stamp=$BUILD/stamps/$name
@@ -67,11 +71,66 @@ cause() {
 	printf '%s: %.300s\n' "$name" "$line"
 }
 
+# how_far: what the log says last: [n/m], as ninja counts, or the line itself.
+how_far() {
+	local last
+	last=$(tail -c 4096 "$log" | tr '\r' '\n' | grep -a . | tail -n 1) || return 0
+	if [[ $last =~ \[\ *([0-9]+/[0-9]+)\] ]]; then
+		echo "${BASH_REMATCH[1]}"
+	else
+		printf '%s\n' "${last//[^[:print:]]/ }" | sed 's/^ *//' | cut -c1-60
+	fi
+}
+
+# follow: tells how far the step is, until it is killed or this script has gone.
+follow() {
+	local text width pause=$MINUTE
+	[ ! -t 1 ] || pause=1
+	while :; do
+		read -r -t "$pause" <&7 || true
+		kill -0 $$ 2>/dev/null || return 0
+		text="[$number] $title ... $(how_far)"
+		if [ -t 1 ]; then
+			width=$(stty size 2>/dev/null </dev/tty | cut -d' ' -f2) || true
+			[ "${width:-0}" -gt 20 ] || width=80
+			text="$text, $((EPOCHSECONDS - start)) s"
+			printf '\r%-*.*s' $((width - 1)) $((width - 1)) "$text"
+		else
+			printf '%s after %d s\n' "$text" $((EPOCHSECONDS - start))
+		fi
+	done
+}
+
+# followed COMMAND...: runs it with its output in the log and tells how far it is; its exit status.
+followed() {
+	local follower="" status=0
+	if [ -z "${QUIET_STEPS:-}" ]; then
+		[ ! -t 1 ] || printf '[%s] %s ...' "$number" "$title"
+		: >"$log"
+		# a pipe that nobody writes to, to wait at: a program that sleeps would stay behind
+		exec 7<> <(:)
+		follow 8>&- &
+		follower=$!
+		# shellcheck disable=SC2064  # this follower
+		trap "kill $follower 2>/dev/null || true" EXIT
+	fi
+	"$@" >"$log" 2>&1 </dev/null 7<&- 8>&- || status=$?
+	if [ -n "$follower" ]; then
+		kill "$follower" 2>/dev/null || true
+		wait "$follower" 2>/dev/null || true
+		[ ! -t 1 ] || printf '\r\033[K'
+	fi
+	return $status
+}
+
 show() { [ -n "${QUIET_STEPS:-}" ] || printf '%s\n' "$*"; }
 
 # Two builds in one tree take turns.
 exec 8>"$BUILD/stamps/$name.lock"
-flock 8
+flock -n 8 || {
+	show "[$number] $title ... waits for another build in this tree"
+	flock 8
+}
 
 hash=$(content_hash "$@")
 # make -n runs the lines that name $(MAKE): nothing is done then, and nothing counts as done.
@@ -88,17 +147,15 @@ if up_to_date; then
 	exit 0
 fi
 rm -f "$stamp"
-start=$(date +%s)
+start=$EPOCHSECONDS
 status=0
 if [ -n "${V:-}" ]; then
 	show "[$number] $title: $*"
 	"$@" 8>&- 2>&1 | tee "$log" || status=$?
 else
-	if [ -t 1 ]; then printf '[%s] %s ...' "$number" "$title"; fi
-	"$@" >"$log" 2>&1 </dev/null 8>&- || status=$?
-	if [ -t 1 ]; then printf '\r'; fi
+	followed "$@" || status=$?
 fi
-elapsed=$(($(date +%s) - start))
+elapsed=$((EPOCHSECONDS - start))
 if [ $status -ne 0 ]; then
 	printf '[%s] %s ... FAILED after %d s\n' "$number" "$title" "$elapsed"
 	if [ -z "${V:-}" ]; then

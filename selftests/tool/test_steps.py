@@ -2,14 +2,18 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Steps of the build: what is done again, and what is not, in a tree and in its copy."""
 
+import contextlib
 import os
+import pty
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 from opengni import host
+from opengni.testing import wait_until
 
 SCRIPTS = ("step.sh", "lib.sh", "version.sh", "build-meson.sh")
 PROJECT = "project('p', 'c')\nexecutable('p', 'p.c')\n"
@@ -25,6 +29,17 @@ def small_tree(top):
     shutil.copy(host.TOP / "userlib/meson.build", top / "userlib/meson.build")
     (top / "source/one").write_text("1\n", encoding="ascii")
     (top / "source/two").write_text("2\n", encoding="ascii")
+
+
+def steps_of(group):
+    """Numbers of the processes of a group that run step.sh; zombies do not count."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _, of = (place / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[:3]
+            if of == str(group) and state != "Z" and b"step.sh" in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+    return found
 
 
 class Steps(unittest.TestCase):
@@ -80,6 +95,64 @@ class Steps(unittest.TestCase):
                     done = subprocess.run(words, cwd=self.tree, env={**env, "V": verbose}, capture_output=True, text=True, check=False)
                     self.assertEqual(done.returncode, 1)
                     self.assertEqual(done.stderr.splitlines()[-1], f"made: {cause}")
+
+    def words(self, script):
+        """A step that runs a script."""
+        return [str(self.tree / "scripts/step.sh"), "made", "1/2", "making", "--", "bash", "-c", script]
+
+    def test_a_line_a_minute_without_a_terminal(self):
+        script = "echo '[3/40] Compiling a.c'; for i in {1..50}; do sleep 0.1; done"
+        said = self.run_script(self.tree, *self.words(script), OPENGNI_STEP_MINUTE="2").splitlines()
+        self.assertRegex(said[-1], r"^\[1/2\] making \.\.\. \d+ s$")
+        self.assertTrue(1 <= len(said) - 1 <= 4, said)
+        for line in said[:-1]:
+            self.assertRegex(line, r"^\[1/2\] making \.\.\. 3/40 after \d+ s$")
+        said = self.run_script(self.tree, *self.words("sleep 2")).splitlines()
+        self.assertEqual(len(said), 1, "a short step is one line")
+        self.assertEqual(self.run_script(self.tree, *self.words(script), OPENGNI_STEP_MINUTE="1", QUIET_STEPS="1"), "")
+
+    def test_how_far_it_is_at_a_terminal(self):
+        script = "echo 'some words'; sleep 3; echo '[3/40] Compiling a.c'; sleep 3; echo '[39/40] Linking'; sleep 3"
+        master, slave = pty.openpty()
+        process = subprocess.Popen(self.words(script), cwd=self.tree, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, start_new_session=True,
+                                   env={name: value for name, value in os.environ.items() if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "V", "QUIET_STEPS")})
+        os.close(slave)
+        said = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while data := os.read(master, 4096):
+                said += data
+        os.close(master)
+        self.assertEqual(process.wait(), 0)
+        text = said.decode("ascii")
+        for word in ("making ... some words, ", "making ... 3/40, ", "making ... 39/40, "):
+            self.assertIn(word, text)
+        self.assertRegex(text, r"\r\x1b\[K\[1/2\] making \.\.\. \d+ s\r\n$")
+        self.assertEqual(text.count("\n"), 1, "all on one line")
+
+    def test_what_tells_how_far_it_is_ends_with_its_step(self):
+        """By a key, as all of it, or by itself; what it runs has then lost it."""
+        env = {name: value for name, value in os.environ.items() if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "V", "QUIET_STEPS")}
+        for end, number in ((os.killpg, signal.SIGINT), (os.kill, signal.SIGKILL)):
+            with self.subTest(number):
+                process = subprocess.Popen(self.words("echo begun; sleep 100"), cwd=self.tree, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.DEVNULL, start_new_session=True, env={**env, "OPENGNI_STEP_MINUTE": "1"},
+                                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                log = self.tree / ".build/logs/made.log"
+                self.assertTrue(wait_until(lambda log=log: log.exists() and log.read_text(encoding="ascii"), 60))
+                end(process.pid, number)
+                process.wait(60)
+                self.assertTrue(wait_until(lambda process=process: not steps_of(process.pid), 60), steps_of(process.pid))
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                log.unlink()
+
+    def test_two_builds_take_turns_and_say_so(self):
+        first = subprocess.Popen(self.words("sleep 4"), cwd=self.tree, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 env={name: value for name, value in os.environ.items() if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "V")})
+        self.assertTrue(wait_until((self.tree / ".build/logs/made.log").exists, 60))
+        said = self.run_script(self.tree, *self.words("true")).splitlines()
+        self.assertEqual(first.wait(60), 0)
+        self.assertEqual(said[0], "[1/2] making ... waits for another build in this tree")
 
     def test_copy_is_up_to_date(self):
         self.step(self.tree)
