@@ -5,6 +5,7 @@
 import asyncio
 import shutil
 import sys
+import time
 
 from . import disk, fabric, host, locks
 from .config import PID
@@ -16,6 +17,8 @@ from .node import Node
 from .remote import Fleet
 
 RUNS_KEPT = 20
+TELL = 20.0
+"""Seconds of a boot after which a line says how far it is, and between two of those."""
 LEFTOVERS = ("id_ed25519", ".agent", ".qmp", ".console", ".gdb", ".gdbinit", ".sock")
 """Names or suffixes of what is in a cluster's folder beside logs, and of no use when it has ended."""
 
@@ -65,15 +68,27 @@ class Cluster:
                 self.progress(f"node {node.number} up after {node.boot_seconds:.1f} s, Linux {node.release}")
 
         numbers = numbers or range(len(self.nodes))
+        telling = asyncio.create_task(self._tell_progress([self.nodes[number] for number in numbers]))
         tasks = [asyncio.create_task(boot(self.nodes[number])) for number in numbers]
         try:
             await asyncio.gather(*tasks)
             if self.fleet and self.config.load_driver:
                 await self.fleet.settle(numbers)
         finally:
-            for task in tasks:
+            for task in (telling, *tasks):
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(telling, *tasks, return_exceptions=True)
+
+    async def _tell_progress(self, nodes):
+        """Now and then, how many of these nodes are up and what one of the others says; it ends by being cancelled."""
+        started = time.monotonic()
+        while True:
+            await asyncio.sleep(TELL)
+            booting = [node for node in nodes if node.state == "booting"]
+            if booting:
+                up = sum(1 for node in nodes if node.state == "up")
+                last = "".join(char if char.isprintable() else " " for char in host.log_tail(booting[0].paths.console, 1)).strip()
+                self.progress(f"{up} of {len(nodes)} nodes up after {time.monotonic() - started:.0f} s; node {booting[0].number} boots: {last}")
 
     async def down(self):
         """End all nodes and remove what the fabric has in /dev/shm. Logs stay."""

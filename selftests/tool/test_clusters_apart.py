@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Nothing that is done to one cluster touches another, whatever their names, and a name has one holder; machines that never boot stand for QEMU."""
 
+import asyncio
 import fcntl
 import itertools
 import os
@@ -11,9 +12,10 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
-from opengni import cli, client, fabric, host, locks
+from opengni import cli, client, cluster, fabric, host, locks
 from opengni.config import ClusterConfig
 from opengni.errors import ConfigError
 from opengni.testing import wait_until
@@ -141,6 +143,41 @@ class Claims(unittest.TestCase):
             ClusterConfig(name="a").claim()
         self.assertEqual({path.name for path in config.dir.iterdir()}, {"node0.log", "pid"})
         claim.release()
+
+
+class Progress(unittest.IsolatedAsyncioTestCase):
+    """What is said while nodes boot."""
+
+    async def test_a_long_boot_tells_how_far_it_is(self):
+        said, gate, over = [], asyncio.Semaphore(4), asyncio.Event()
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "log").write_text("first\r\nlast \x1b[1mword\r\n", encoding="ascii")
+
+            def fake(number, wait):
+                node = SimpleNamespace(number=number, state="booting", boot_seconds=1.0, release="6.1", keeper=SimpleNamespace(gate=gate),
+                                       paths=SimpleNamespace(console=Path(folder) / "log"))
+
+                async def start():
+                    if wait:
+                        await over.wait()
+                    node.state = "up"
+                node.start = start
+                return node
+
+            booting = cluster.Cluster(ClusterConfig(name="test-progress"), said.append)
+            booting._prepared, booting.nodes = True, [fake(0, False), fake(1, True)]  # pylint: disable=protected-access
+            with mock.patch.object(cluster, "TELL", 0.1):
+                up = asyncio.create_task(booting.up())
+                await asyncio.sleep(0.35)
+                over.set()
+                await up
+                count = len(said)
+                await asyncio.sleep(0.3)
+        self.assertEqual(len(said), count, "it ends with the boot")
+        told = [line for line in said if "node 1 boots" in line]
+        self.assertGreaterEqual(len(told), 1)
+        self.assertRegex(told[0], r"^1 of 2 nodes up after \d+ s; node 1 boots: last  \[1mword$")
+        self.assertEqual(said[-1], "node 1 up after 1.0 s, Linux 6.1")
 
 
 class Boots(unittest.TestCase):
