@@ -5,7 +5,7 @@
 # Variables: KERNEL=6.1|6.12 guest kernel (6.12 on Debian 13, 6.8 on Ubuntu 24.04), KDIR=DIR a kernel of yours that is built
 # there instead, QEMU=7.2|10, V=1 show all output, JOBS=N compilations at a time, OVERLAY=DIR files of yours for the guest,
 # OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
-# MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
+# MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench, PAGE=NAME for doc-page,
 # DESTDIR= and prefix= for install.
 
 SHELL := /bin/bash
@@ -253,7 +253,7 @@ cache-clean: ## remove what trees of yours share: compiled objects, QEMU, parts 
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  QEMU=7.2|10  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
+	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  QEMU=7.2|10  NODES=N  V=1  JOBS=N  MPI=1  PAGE=NAME  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench bench-kernel bench-sim cache-clean chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs doc-page driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup share shell sim ssh-image tools topo uninstall userlib
