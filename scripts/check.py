@@ -3,7 +3,9 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Run all layers of tests and add up their results.
 
-usage: check.py [--all] [--list] [LAYER...]
+usage: check.py [--all] [--list] [--changed[=REV]] [LAYER...]
+
+--changed runs what files that differ from a revision (HEAD) can reach, and says of each layer why; what it leaves out is said as well.
 
 The last line is "N passed, N failed, N skipped". A layer that cannot run counts
 as a failure. Exit status: 0 nothing failed, 1 something did, 2 wrong usage.
@@ -14,7 +16,7 @@ import signal
 import sys
 import time
 
-from opengni import layers, tap
+from opengni import layers, reach, tap
 from opengni.arguments import Parser
 from opengni.errors import ClusterError
 from opengni.output import program
@@ -58,14 +60,36 @@ def run_layer(name, function):
     return cases
 
 
+def choose(chosen, revision):
+    """Of these layers the ones that what has changed since a revision reaches; layers.only has the tests of those that are run in part."""
+    files = reach.changed_files(revision)
+    choices = reach.chosen(chosen, files)
+    print(f"{len(files)} files differ from {revision}", flush=True)
+    for name in chosen:
+        choice = choices.get(name)
+        if choice is None:
+            print(f"    {name:<12} skipped: nothing that has changed reaches it")
+        elif choice.everything:
+            print(f"    {name:<12} all, for {choice.told()}")
+        else:
+            layers.only[name] = choice.tests
+            print(f"    {name:<12} {len(choice.tests)} tests, for {choice.told()}: {' '.join(sorted(choice.tests))}")
+    return [name for name in chosen if name in choices]
+
+
 def main():
     """Parse arguments, run, add up."""
     parser = Parser(description="Run the tests and add up their results.")
     parser.add_argument("--all", action="store_true", help="with the slow layers and tests")
     parser.add_argument("--list", action="store_true", help="names of the layers")
+    parser.add_argument("--changed", nargs="?", const="HEAD", metavar="REV",
+                        help="only layers and tests that files can reach which differ from a revision (default HEAD)")
     parser.add_argument("layers", nargs="*", metavar="LAYER", help="only these")
     args = parser.parse_args()
     known = {name: function for name, function, _ in layers.LAYERS}
+    if args.changed in known:  # the first of the layers
+        args.layers.insert(0, args.changed)
+        args.changed = "HEAD"
     unknown = [name for name in args.layers if name not in known]
     if unknown:
         parser.error(f"no layer {unknown[0]!r}; there are {', '.join(known)}")
@@ -75,6 +99,11 @@ def main():
     if args.all:
         os.environ["OPENGNI_SLOW"] = "1"
     chosen = args.layers or [name for name, _, slow in layers.LAYERS if args.all or not slow]
+    if args.changed:
+        chosen = choose(chosen, args.changed)
+        if not chosen:
+            print("0 passed, 0 failed, 0 skipped")
+            return 0
     # A test run that is stopped must stop what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     cases = []

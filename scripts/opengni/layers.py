@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import host, patience, tap
+from .builds import PLAIN
 from .config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
 from .testing import SyncCluster, kernel_complaints, slow_tests
 from .writing import naming, write_text
@@ -25,6 +26,10 @@ SILENCE_SLOW = 3600.0  # the same for a layer with tests that take long each
 FUZZ_ACCESSES = 10_000_000
 FUZZ_CHURNS = 5000
 FUZZ_INPUT = 4096  # bytes
+
+
+# Names of tests by layer, of those of which only some are wanted: tests of meson, files of Python, "collection:program" of guests.
+only: dict[str, set[str]] = {}
 
 
 class LayerError(Exception):
@@ -93,12 +98,13 @@ def _introspect(build, what):
     return json.loads(done.stdout)
 
 
-def needed(tests, targets, build, suite, without):
-    """Names for ninja of the targets that tests of a suite (of all, if it is empty) need that are in none of the others."""
+def needed(tests, targets, build, suite, without, names=None):
+    """Names for ninja of the targets that tests of a suite (of all, if it is empty) need that are in none of the others; of tests with
+    these names alone, if there are any."""
     ids = set()
     for test in tests:
         suites = {of.rpartition(":")[2] for of in test["suite"]}
-        if (not suite or suite in suites) and suites.isdisjoint(without):
+        if (not suite or suite in suites) and suites.isdisjoint(without) and (names is None or test["name"] in names):
             ids.update(test["depends"])
     return sorted(os.path.relpath(target["filename"][0], build) for target in targets if target["id"] in ids)
 
@@ -110,12 +116,12 @@ def _meson(name, source, options, suite="", without=(), benchmarks=False):
     """
     build = BUILD / name
     build_sh = [str(TOP / "scripts/build-meson.sh"), str(build), str(TOP / source), *options, "--"]
-    suites, targets = [], []
+    suites, targets, names = [], [], only.get(name.removesuffix("-check"))
     if not slow_tests():
         without = ("slow", *without)
         _must(f"{name}-configure", [*build_sh, "build.ninja"])
-        targets = needed(_introspect(build, "tests"), _introspect(build, "targets"), build, suite, without)
-        targets += ["meson-benchmark-prereq"] if benchmarks else []
+        targets = needed(_introspect(build, "tests"), _introspect(build, "targets"), build, suite, without, names)
+        targets += ["meson-benchmark-prereq"] if benchmarks and names is None else []
         suites = [*(["--suite", suite] if suite else []), *(word for other in without for word in ("--no-suite", other))]
     _must(f"{name}-build", [*build_sh, *targets])
     log = build / "meson-logs" / "testlog.json"
@@ -128,7 +134,7 @@ def _meson(name, source, options, suite="", without=(), benchmarks=False):
     }
     # Without meson's own time limits, which count the time on the wall.
     status, _ = _command(name, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", JOBS,
-                                "--timeout-multiplier", "0", *suites], env)
+                                "--timeout-multiplier", "0", *suites, *sorted(names or ())], env)
     cases = tap.parse_meson(log)
     _write_times(name, tap.meson_times(log))
     if status and not any(case.status == tap.FAIL for case in cases):
@@ -141,10 +147,7 @@ def _meson(name, source, options, suite="", without=(), benchmarks=False):
 QUICKLY_BUILT = ["-Doptimization=g", "-Dcpp_args=-g1"]
 
 
-# Each test of the model runs once by default: with sanitizers, unless its suite says that it does not suit them.
-PLAIN = "plain"
-
-
+# Each test of the model runs once by default: with sanitizers, unless its suite (PLAIN) says that it does not suit them.
 def model():
     """Hardware model on the host: its tools, what measures, what takes too long with sanitizers; in check-all every test."""
     return _meson("model", "qemu-device/model", [], suite=PLAIN, benchmarks=True)
@@ -277,7 +280,8 @@ def _guest(name, kernel):
     try:
         cluster.up()
         slow = "OPENGNI_SLOW=1 " if slow_tests() else ""
-        result = cluster.run(0, f"cd /kselftest && {slow}exec ./run_kselftest.sh", silence=SILENCE)
+        programs = "".join(f" -t {program}" for program in sorted(only.get(name, ())))
+        result = cluster.run(0, f"cd /kselftest && {slow}exec ./run_kselftest.sh{programs}", silence=SILENCE)
         kernel_log = cluster.run(0, "dmesg").stdout
     finally:
         cluster.down()
@@ -370,7 +374,7 @@ def _groups(files):
 def _python(name, folder, *options, env=None):
     """Python tests of a folder: first those that may run side by side, process by process, then those that are to be alone."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    files = sorted((TOP / folder).glob("test_*.py"))
+    files = [file for file in sorted((TOP / folder).glob("test_*.py")) if name not in only or file.stem in only[name]]
     with ThreadPoolExecutor(_workers()) as pool:
         try:
             runs = list(pool.map(lambda group: _pytest(name, group[0], group[1], "no", options, env), _groups(files)))

@@ -174,6 +174,11 @@ class Layer(unittest.TestCase):
         self.assertEqual(len({process for process, _ in shared}), 1)
         self.assertEqual(len({process for process, _ in told}), 2)
 
+    def test_some_files_alone(self):
+        with mock.patch.dict(layers.only, {"outcomes": {"test_busy"}}):
+            cases, _ = self.run_layer({"test_outcomes.py": OUTCOMES, "test_busy.py": BUSY}, 2)
+        self.assertEqual([case.name for case in cases], ["test_busy.Busy.test_works"])
+
     def test_processor_seconds_are_told_beside_those_on_the_wall(self):
         works = """
             import subprocess, sys, time, unittest
