@@ -160,7 +160,9 @@ class Link(unittest.IsolatedAsyncioTestCase):
             await self.head.open("echo")
 
     async def test_nonsense_ends_it(self):
-        for wrong in (b"\xff" * 64, link.HEADER.pack(1, link.Kind.REQUEST, 1) + b"{", link.HEADER.pack(0, 99, 0)):
+        # Whole frames: of what has no end the rest would be waited for, until the next beat.
+        for wrong in (b"\xff" * 64, link.HEADER.pack(1, link.Kind.REQUEST, 1) + b"{" + link.END, link.HEADER.pack(0, 99, 0) + link.END,
+                      link.HEADER.pack(0, link.Kind.BEAT, 0) + b"x" * len(link.END)):
             with self.subTest(wrong):
                 await self.asyncTearDown()
                 await self.asyncSetUp()
