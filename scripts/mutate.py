@@ -51,7 +51,7 @@ def parse(arguments):
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, action="append", metavar="DIR",
                         help="instead of .build/mutations: what run works in, one for each that runs at a time; table takes several")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", help="mutate.py COMMAND --help says more")
     for name, text in (("list", "names, and what each breaks"), ("show", "the change as a difference"),
                        ("apply", "put mutations into this tree"), ("revert", "take them out again"), ("run", "run the tests against each")):
         command = commands.add_parser(name, help=text, description=text)

@@ -88,7 +88,9 @@ class Workshop:
 
     def synchronize(self):
         """Make the copy equal to the tree, touching only what differs: the rest need not be compiled again."""
-        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=self.top, capture_output=True, check=True)
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=self.top, capture_output=True, check=False)
+        if listed.returncode:
+            raise MutationError(f"{self.top} is no clone of the repository: what belongs to the copy is not known")
         names = {name for name in listed.stdout.decode().split("\0") if name and (self.top / name).exists()}
         self.logs.mkdir(parents=True, exist_ok=True)
         for path in [path for path in self.tree.rglob("*") if path.is_file() or path.is_symlink()]:

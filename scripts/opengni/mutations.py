@@ -64,7 +64,7 @@ def _entry(unit, entry):
         raise MutationError(f"{name}: a name has small letters, digits and single dashes")
     if entry["find"] == entry["replace"]:
         raise MutationError(f"{name}: it changes nothing")
-    return Mutation(name, *(entry[key] for key in ("file", "find", "replace", "breaks")), tests=tuple(entry["tests"]))
+    return Mutation(name, entry["file"], entry["find"], entry["replace"], entry["breaks"], tuple(entry["tests"]))
 
 
 def load(top):

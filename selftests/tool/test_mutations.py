@@ -41,7 +41,7 @@ class List(unittest.TestCase):
                 layer, _, name = test.partition(":")
                 folder = host.TOP / folders.get(layer, "userlib")
                 name = re.sub(r"_polled$|^pmi-|^companions-", "", name).partition(".")[0]
-                files = [path for path in folder.rglob("*") if path.stem in (name, f"test_{name}")]
+                files = [path for path in folder.rglob("*") if path.stem in (name, f"test_{name}", name.replace("aries-", "check_"))]
                 self.assertTrue(files, f"{mutation.name}: {test}")
 
 
@@ -70,6 +70,32 @@ class Changes(unittest.TestCase):
                 path.write_text("[[mutation]]\n" + text)
                 with self.assertRaisesRegex(mutations.MutationError, complaint):
                     mutations.load(folder)
+
+
+class Copy(unittest.TestCase):
+    def test_it_follows_the_tree(self):
+        with tempfile.TemporaryDirectory() as folder:
+            top, shop = Path(folder) / "top", Path(folder) / "shop"
+            (top / "sub").mkdir(parents=True)
+            run("git", "init", "-q", str(top))
+            (top / ".gitignore").write_text("built\n")
+            for name in ("one", "sub/two", "built"):
+                (top / name).write_text(name)
+            copy = mutants.Workshop(top, shop)
+            copy.synchronize()
+            self.assertEqual((shop / "tree/sub/two").read_text(), "sub/two")
+            self.assertFalse((shop / "tree/built").exists())
+            # What a run that was ended has left, what has been built there, what has changed here, what is gone.
+            (shop / "tree/one").write_text("mutated")
+            (shop / "tree/.build").mkdir()
+            (shop / "tree/.build/object").write_text("")
+            before = (shop / "tree/.gitignore").stat().st_mtime_ns
+            (top / "sub/two").unlink()
+            copy.synchronize()
+            self.assertEqual((shop / "tree/one").read_text(), "one")
+            self.assertTrue((shop / "tree/.build/object").exists())
+            self.assertFalse((shop / "tree/sub/two").exists())
+            self.assertEqual((shop / "tree/.gitignore").stat().st_mtime_ns, before, "what is the same is not compiled again")
 
 
 class FakeShop:
