@@ -55,7 +55,19 @@ class Chroot:
 
     def sh(self, command, folder="/", **environment):
         """(exit status, output and errors) of a shell command in it, as root."""
-        return run("unshare", "--mount", "--propagation=private", "sh", "-c", ENTER, self.root,
+        return self._enter(["sh", "-c", ENTER, self.root], command, folder, environment)
+
+    def try_out(self, command, folder="/", **environment):
+        """The same; what it changes is forgotten."""
+        with tempfile.TemporaryDirectory(prefix="opengni-chroot-") as changes:
+            for name in ("new", "work", "root"):
+                (Path(changes) / name).mkdir()
+            mount = f'mount -t overlay overlay -o "lowerdir=$0,upperdir={changes}/new,workdir={changes}/work" {changes}/root'
+            return self._enter(["sh", "-c", f'{mount} && exec sh -c \'{ENTER}\' {changes}/root "$@"', self.root], command, folder, environment)
+
+    @staticmethod
+    def _enter(how, command, folder, environment):
+        return run("unshare", "--mount", "--propagation=private", *how,
                    *(f"{name}={value}" for name, value in environment.items()), "sh", "-ec", f"cd {folder}\n{command}")
 
 
