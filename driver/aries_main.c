@@ -15,18 +15,25 @@ static int __init aries_init(void)
 	rc = aries_counters_init();
 	if (rc)
 		return rc;
+	rc = aries_hold_init();
+	if (rc)
+		goto err_counters;
 	rc = aries_dev_init();
-	if (rc) {
-		aries_counters_exit();
-		return rc;
-	}
+	if (rc)
+		goto err_hold;
 	aries_debugfs_init();
 	rc = pci_register_driver(&aries_pci_driver);
-	if (rc) {
-		aries_debugfs_exit();
-		aries_dev_exit();
-		aries_counters_exit();
-	}
+	if (rc)
+		goto err_dev;
+	return 0;
+
+err_dev:
+	aries_debugfs_exit();
+	aries_dev_exit();
+err_hold:
+	aries_hold_exit();
+err_counters:
+	aries_counters_exit();
 	return rc;
 }
 module_init(aries_init);
@@ -36,6 +43,7 @@ static void __exit aries_exit(void)
 	pci_unregister_driver(&aries_pci_driver);
 	aries_debugfs_exit();
 	aries_dev_exit();
+	aries_hold_exit();
 	aries_counters_exit();
 	aries_guess_exit();
 }

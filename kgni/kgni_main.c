@@ -7,6 +7,7 @@
 #include <linux/version.h>
 #include "kgni_dev.h"
 #include "kgni_handle.h"
+#include "kgni_mem.h"
 #include "kgni_tell.h"
 
 uint32_t kgni_driver_version = GNI_VERSION;
@@ -14,14 +15,23 @@ EXPORT_SYMBOL_GPL(kgni_driver_version);
 
 static int __init kgni_init(void)
 {
-	int rc = kgni_tell_start();
+	int rc = kgni_mem_later_start();
 
 	if (rc)
 		return rc;
+	rc = kgni_tell_start();
+	if (rc)
+		goto err_mem;
 	kgni_handle_init();
 	rc = kgni_dev_init();
 	if (rc)
-		kgni_tell_end();
+		goto err_tell;
+	return 0;
+
+err_tell:
+	kgni_tell_end();
+err_mem:
+	kgni_mem_later_end();
 	return rc;
 }
 module_init(kgni_init);
@@ -30,6 +40,7 @@ static void __exit kgni_exit(void)
 {
 	kgni_dev_exit();
 	kgni_tell_end();
+	kgni_mem_later_end();
 	/* timers of destroyed endpoints may still be running their last instructions */
 	synchronize_rcu();
 }

@@ -33,6 +33,8 @@ void kgni_mem_end(const struct kgni_mem *mem);
 void kgni_mem_close(struct gni_nic *nic);
 
 /* kgni_mem_later.c */
+int kgni_mem_later_start(void);
+void kgni_mem_later_end(void);
 void kgni_mem_later_init(struct gni_nic *nic);
 void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem);
 bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle);

@@ -55,6 +55,22 @@ static bool kgni_mem_later_next(struct gni_nic *nic, struct kgni_mem *job)
 	return found;
 }
 
+/* Clients may wait for this work while they make memory available, so it must not need any. */
+static struct workqueue_struct *kgni_mem_wq;
+
+/** kgni_mem_later_start() - create the work queue. Context: sleeps. Return: 0 or -ENOMEM. */
+int kgni_mem_later_start(void)
+{
+	kgni_mem_wq = alloc_workqueue("kgni-mem", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return kgni_mem_wq ? 0 : -ENOMEM;
+}
+
+/** kgni_mem_later_end() - undo kgni_mem_later_start(). Context: sleeps; no NIC handle is left. */
+void kgni_mem_later_end(void)
+{
+	destroy_workqueue(kgni_mem_wq);
+}
+
 static void kgni_mem_later_work(struct work_struct *work)
 {
 	struct gni_nic *nic = container_of(work, struct gni_nic, later_work);
@@ -98,7 +114,7 @@ void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem)
 	spin_lock_irqsave(&nic->lock, flags);
 	list_add_tail(&mem->node, &nic->later);
 	spin_unlock_irqrestore(&nic->lock, flags);
-	queue_work(system_unbound_wq, &nic->later_work);
+	queue_work(kgni_mem_wq, &nic->later_work);
 }
 
 /* Find what holds the MDD number of a handle: a record, or a registration that would become one. */
@@ -140,7 +156,7 @@ bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle)
 	}
 	spin_unlock_irqrestore(&nic->lock, flags);
 	if (mem)
-		queue_work(system_unbound_wq, &nic->later_work);
+		queue_work(kgni_mem_wq, &nic->later_work);
 	return mem;
 }
 

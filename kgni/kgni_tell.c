@@ -72,7 +72,7 @@ static void kgni_tell_work(struct work_struct *work)
 /** kgni_tell_start() - create the work queue. Context: sleeps. Return: 0 or -ENOMEM. */
 int kgni_tell_start(void)
 {
-	kgni_tell_wq = alloc_workqueue("kgni", WQ_UNBOUND, 0);
+	kgni_tell_wq = alloc_workqueue("kgni", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return kgni_tell_wq ? 0 : -ENOMEM;
 }
 

@@ -41,6 +41,8 @@ static inline struct aries_kowner *aries_kowner_of(struct aries_owner *own)
 	return container_of(own, struct aries_kowner, own);
 }
 
+int aries_hold_init(void);
+void aries_hold_exit(void);
 void aries_hold_work(struct work_struct *work);
 void aries_hold_end_all(struct aries_kowner *kowner);
 

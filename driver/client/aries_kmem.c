@@ -15,6 +15,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "aries_client.h"
 #include "aries_compat.h"
@@ -129,6 +130,22 @@ static void aries_kmem_lose(struct aries_dev *ad, struct aries_kept *kept)
 	complete(&kmem->freed);
 }
 
+/* Clients that make memory available wait for this work, so it must not need any. */
+static struct workqueue_struct *aries_hold_wq;
+
+/** aries_hold_init() - create the work queue. Context: sleeps. Return: 0 or -ENOMEM. */
+int aries_hold_init(void)
+{
+	aries_hold_wq = alloc_workqueue("aries-hold", WQ_MEM_RECLAIM, 0);
+	return aries_hold_wq ? 0 : -ENOMEM;
+}
+
+/** aries_hold_exit() - undo aries_hold_init(). Context: sleeps; no client is left. */
+void aries_hold_exit(void)
+{
+	destroy_workqueue(aries_hold_wq);
+}
+
 /* Schedule the work for the next hold that expires. */
 static void aries_hold_schedule(struct aries_kowner *kowner)
 {
@@ -140,7 +157,7 @@ static void aries_hold_schedule(struct aries_kowner *kowner)
 	list_for_each_entry(hold, &kowner->holds, node)
 		if (time_before(hold->until, next))
 			next = hold->until;
-	mod_delayed_work(system_wq, &kowner->hold_work, time_after(next, now) ? next - now : 0);
+	mod_delayed_work(aries_hold_wq, &kowner->hold_work, time_after(next, now) ? next - now : 0);
 }
 
 /* The region is gone: should its number be held? Context: sleeps. */

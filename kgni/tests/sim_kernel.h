@@ -172,6 +172,7 @@ bool sim_irqs(void);
 #undef queue_work
 #undef destroy_workqueue
 #define WQ_UNBOUND 0
+#define WQ_MEM_RECLAIM 0
 #define alloc_workqueue(...) ((struct workqueue_struct *)kzalloc(sizeof(struct workqueue_struct), 0))
 #define destroy_workqueue(wq) kfree(wq)
 #define queue_work(wq, work) sim_queue_work(work)
