@@ -60,13 +60,13 @@ for name; do
 done
 """
 
-# Arguments: the release's folder; of each module path and parameters, with a '.' behind them; the same of addresses of the network.
+# Arguments: of each module its path and its parameters, with a '.' behind them; ':'; then 'address DEVICE ADDRESS' and 'up DEVICE MTU' for
+# interfaces. The path of each that is loaded is printed.
 _LOAD = r"""
 cd ${OPENGNI_TEST_ROOT:-}/lib/modules/$(uname -r) || exit
 while [ $# -gt 0 ] && [ "$1" != : ]; do
     path=$1
     shift
-    module=$path
     for dependency in $(modinfo -F depends "$path" 2>/dev/null | tr , ' '); do
         [ -e ${OPENGNI_TEST_ROOT:-}/sys/module/$dependency ] || modprobe "$dependency" || exit
     done
@@ -80,7 +80,7 @@ while [ $# -gt 0 ] && [ "$1" != : ]; do
     done
     shift
     eval "insmod \"\$path\" $parameters" || exit
-    echo "$module"
+    echo "$path"
 done
 shift
 while [ $# -ge 3 ]; do

@@ -7,8 +7,10 @@ An edit is a new time stamp: the compiler does the same, without ccache, and the
 
 import os
 import subprocess
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 from opengni import host, pages
 from opengni.testing import Apart, ClusterCase, slow_tests, together
@@ -40,6 +42,31 @@ STEPS = {
 }
 TOOL = host.TOP / "scripts/cluster"
 PATIENCE = 900.0
+CLIENT = """#include <linux/module.h>
+#include <gni_pub.h>
+static int answer;
+module_param(answer, int, 0444);
+static int __init start(void)
+{
+\tgni_cdm_handle_t cdm;
+
+\tif (!answer) {
+\t\tpr_info("myclient: no answer\\n");
+\t\treturn -EINVAL;
+\t}
+\tif (gni_cdm_create(1, GNI_PTAG_LND, 0x1234, 0, &cdm) != GNI_RC_SUCCESS)
+\t\treturn -ENODEV;
+\tgni_cdm_destroy(cdm);
+\tpr_info("myclient: %d\\n", answer);
+\treturn 0;
+}
+module_init(start);
+static void __exit stop(void)
+{
+}
+module_exit(stop);
+MODULE_LICENSE("GPL");
+"""
 LOG = host.BUILD / "check/loops.log"
 
 
@@ -95,6 +122,22 @@ class OnNodes(Loop, ClusterCase):
         self.assertRegex(said, r"node 0: loaded kgni \S+, ipogif .*queues=2")
         self.assertRegex(said, r"(?m)^# Totals: pass:2 fail:0")
         self.succeed(self.cluster.run(0, "rmmod ipogif krca"))
+
+    def test_a_client_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "Kbuild").write_text("ccflags-y += $(GNICPPFLAGS)\nobj-m := myclient.o\n", encoding="ascii")
+            (Path(folder) / "myclient.c").write_text(CLIENT, encoding="ascii")
+            said = self.timed("a client of one's own, from nothing", self.tool("insmod", "--node", "1", f"{folder}/", "answer=42"))
+            self.assertIn("node 1: loaded kgni, myclient answer=42", said)
+            self.assertIn("myclient: 42", self.cluster.run(1, "dmesg").stdout)
+            refused = subprocess.run([*map(str, self.tool("insmod", "--no-build", f"{folder}/myclient.ko", "answer=0"))], capture_output=True, text=True,
+                                     check=False, timeout=PATIENCE)
+            self.assertEqual(refused.returncode, 1)
+            self.assertRegex(refused.stderr, r"(?s)node \d: myclient does not load: .*its kernel says:.*myclient: no answer")
+            self.timed("brought back", self.tool("insmod", "--no-build", f"{folder}/myclient.ko", "answer=7"))
+            for node in range(self.NODES):
+                self.assertIn("myclient: 7", self.cluster.run(node, "dmesg").stdout)
+                self.succeed(self.cluster.run(node, "rmmod myclient && rmmod kgni"))
 
     def test_libugni_in_a_job(self):
         self.timed("push, the first time", self.tool("push"))
