@@ -96,6 +96,9 @@ def _interface(release):
 def folder(path, release):
     """Build the modules of a folder that has a Kbuild or Makefile for the kernel's build; Modules by name."""
     path = Path(path).resolve()
+    for own in (host.TOP / "driver", host.TOP / "kgni"):
+        if path == own or own in path.parents:
+            raise ConfigError(f"what is in {own} is built as a whole, and elsewhere: name its modules, such as kgni")
     if not any((path / name).exists() for name in ("Kbuild", "Makefile")):
         raise ConfigError(f"{path} has neither Kbuild nor Makefile")
     tree = kernel_tree(release)

@@ -268,6 +268,9 @@ class Builds(unittest.TestCase):
             insmod.gather([("nothing", {})], RELEASE)
         with self.assertRaisesRegex(ConfigError, "has neither Kbuild nor Makefile"):
             module_build.folder(self.folder, RELEASE)
+        for own in ("driver", "kgni/clients/slnd"):  # nothing may be built among the sources
+            with self.assertRaisesRegex(ConfigError, "is built as a whole"):
+                module_build.folder(host.TOP / own, RELEASE)
         for word, message in (("aries/nothing", "no test 'nothing'"), ("nowhere/fork", "no collection of tests 'nowhere'")):
             with self.assertRaisesRegex(ConfigError, message):
                 module_build.selftest(*word.split("/"))
