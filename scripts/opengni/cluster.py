@@ -17,8 +17,8 @@ from .node import Node
 from .remote import Fleet
 
 RUNS_KEPT = 20
-TELL = 20.0
-"""Seconds of a boot after which a line says how far it is, and between two of those."""
+TELL, TELL_AGAIN = 20.0, 60.0
+"""Seconds of a boot after which a line says how far it is; most seconds between two of those."""
 LEFTOVERS = ("id_ed25519", ".agent", ".qmp", ".console", ".gdb", ".gdbinit", ".sock")
 """Names or suffixes of what is in a cluster's folder beside logs, and of no use when it has ended."""
 
@@ -81,9 +81,10 @@ class Cluster:
 
     async def _tell_progress(self, nodes):
         """Now and then, how many of these nodes are up and what one of the others says; it ends by being cancelled."""
-        started = time.monotonic()
+        started, pause = time.monotonic(), TELL
         while True:
-            await asyncio.sleep(TELL)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, TELL_AGAIN)
             booting = [node for node in nodes if node.state == "booting"]
             if booting:
                 up = sum(1 for node in nodes if node.state == "up")
