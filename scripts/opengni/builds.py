@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from . import host
@@ -113,10 +113,28 @@ class Project:
         """Whether a changed file says what there is to be built."""
         return changed in {self._absolute(name) for name in self._closure(["build.ninja"])}
 
+    @cached_property
+    def borrowed(self):
+        """What it takes from other projects: {name: (project, target)}, such as the model's library that tests of userlib link."""
+        found = {}
+        for name in {name for names in self._inputs.values() for name in names}:
+            path = self._absolute(name)
+            if host.BUILD in path.parents and self.build not in path.parents:
+                other, *rest = path.relative_to(host.BUILD).parts
+                if rest and project(other).configured:
+                    found[name] = project(other), "/".join(rest)
+        return found
+
+    def borrows(self, changed):
+        """Whether something that it takes from another project is made from a changed file."""
+        return any(other.reaches([target], changed) for other, target in self.borrowed.values())
+
     def reaches(self, targets, changed):
         """Whether a changed file is one of those that targets are made from. True, too, if it may be: something of them is not compiled yet."""
         parts = self._closure(targets)
         if changed in {self._absolute(name) for name in parts}:
+            return True
+        if any(other.reaches([target], changed) for other, target in {self.borrowed[name] for name in parts if name in self.borrowed}):
             return True
         objects = [name for name in parts if name.endswith(".o")]
         return any(changed in self.headers[name] if name in self.headers else changed.parent in self.folders for name in objects)
@@ -129,6 +147,10 @@ class Project:
         """Programs and libraries that are no tests, and that a changed file reaches."""
         return {name for name, target in self.products.items()
                 if not name.startswith(("test_", "bench_", "fuzz_")) and self.reaches([target], changed)}
+
+
+# Nothing is built while files are looked at, so a project is read once.
+project = lru_cache(maxsize=None)(Project)
 
 
 def modules(kind):

@@ -31,7 +31,7 @@ PROJECTS = {
     "sim-tsan": ("sim-tsan", *_SIM, "", ()),
     "driver": ("driver-check", "driver/tests", ("driver",), "", ()),
     "kgni": ("kgni-check", "kgni/tests", ("kgni", "driver", "userlib/include"), "", ()),
-    "userlib": ("userlib-check", "userlib", ("driver/include",), "", ()),
+    "userlib": ("userlib-check", "userlib", ("driver/include", "qemu-device/model"), "", ()),
 }
 # Layers of tests in Python.
 PYTHON = {"tool": "selftests/tool", "cluster": "selftests/cluster", "cluster-two-hosts": "selftests/cluster"}
@@ -70,8 +70,7 @@ COMPILED = (".c", ".h", ".cpp", ".hpp")
 LIBRARIES = re.compile(r"lib(ugni|pmi)\b|\.so")
 
 
-# Nothing is built or edited while files are looked at.
-_project = lru_cache(maxsize=None)(builds.Project)
+# Nothing is edited while files are looked at.
 _closure = lru_cache(maxsize=None)(mentions.closure)
 _words = lru_cache(maxsize=None)(mentions.words)
 
@@ -107,7 +106,7 @@ class Reach:
     def __init__(self, layers):
         self.layers = list(layers)
         self.choices = {}
-        self._projects = {name: _project(PROJECTS[name][0]) for name in self.layers if name in PROJECTS}
+        self._projects = {name: builds.project(PROJECTS[name][0]) for name in self.layers if name in PROJECTS}
 
     def add(self, changed):
         """A file that has changed: everything that it reaches is chosen."""
@@ -170,7 +169,7 @@ class Reach:
             elif project.configured_by(changed):
                 self._choose(layer, None, name, "its build is described by it")
                 known = True
-            elif changed in project.files or compiled and changed.parent in project.folders:
+            elif changed in project.files or compiled and (changed.parent in project.folders or project.borrows(changed)):
                 options = ("", ()) if slow_tests() else (suite, ("slow", *without))
                 reached = project.reached_tests(changed, *options)
                 if reached:
@@ -187,7 +186,7 @@ class Reach:
         """Programs of model and simulator: QEMU has the model inside, and tests run the others."""
         known = False
         for build, folder in (("model", "qemu-device/model"), ("sim", "qemu-device/sim")):
-            project = _project(build)
+            project = builds.project(build)
             if not self._below(name, (folder, "driver/include")):
                 continue
             products = project.reached_products(changed) if project.configured else {"libaries-model.a", "aries-sim"}
@@ -225,7 +224,7 @@ class Reach:
         """libugni and the tools of guests."""
         if not self._below(name, ("userlib",)) or self._below(name, ("userlib/tests", "userlib/kvs")):
             return False
-        project = _project("userlib")
+        project = builds.project("userlib")
         if not project.configured:
             return self._guests(name, "programs of guests may be made from it")
         if changed.suffix not in COMPILED:
