@@ -223,6 +223,11 @@ class Layer(unittest.TestCase):
             self.run_layer({"test_hangs.py": hangs, "test_hangs_too.py": hangs}, 2)
         self.assertEqual(layers._running, set())  # pylint: disable=protected-access
 
+    def test_one_process_more_than_processors_if_there_is_memory(self):
+        for cpus, mib, expected in ((2, 64000, 3), (2, 2 * layers.WORKER_MIB + 1, 2), (1, 64000, 2), (64, 640000, layers.WORKERS_MAX), (2, 100, 1)):
+            with self.subTest(cpus=cpus, mib=mib), mock.patch.multiple("opengni.host", cpus=lambda n=cpus: n, available_mib=lambda n=mib: n):
+                self.assertEqual(layers._workers(), expected)  # pylint: disable=protected-access
+
     def test_no_tests_are_an_error(self):
         with self.assertRaisesRegex(layers.LayerError, "no tests"):
             self.run_layer({"test_nothing.py": ""}, 2)
