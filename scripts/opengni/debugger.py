@@ -67,7 +67,7 @@ def vmlinux(release, given=""):
 
 def script(kernel, base, modules, files, socket):
     """Commands for gdb."""
-    lines = ["set pagination off", "set confirm off", "set architecture i386:x86-64"]
+    lines = ["set pagination off", "set confirm off", "set architecture i386:x86-64", f"directory {host.TOP}"]
     if kernel:
         lines += [f"file {kernel}", f"python import os; offset = {base:#x} - int(gdb.parse_and_eval('(unsigned long)&_text'))",
                   f"python gdb.execute('symbol-file {kernel} -o %#x' % (offset % 2**64)) if offset else None"]
