@@ -158,13 +158,21 @@ qemu: model ## QEMU with the device (QEMU=10: QEMU 10)
 		-i $(TOP)/driver/include -i $(TOP)/scripts/build-qemu.sh -i $(TOP)/scripts/qemu-version.sh -o $(QEMU_DIR)/bin/qemu-system-x86_64 \
 		-- $(TOP)/scripts/build-qemu.sh
 
+# $(call stored,OPTIONS): in front of a command that builds modules: other trees of the user may have what it makes. That for a kernel of
+# one's own is not shared: what it depends on is not known here.
+stored = $(if $(KDIR),,$(TOP)/scripts/stored.sh $(addprefix -i /usr/src/linux-headers-$(KREL)/,.config Module.symvers) -e $(KREL) $(1) --)
+
 driver: kernel ## aries.ko for the guest kernel
 	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' -o $(MODULE) \
-		-- $(MAKE) -C $(TOP)/driver $(MODULE_KERNEL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
+		-- bash -c '$(MAKE) -C $(TOP)/driver $(MODULE_KERNEL) GEN=$(B)/gen gen && $(call stored,-d $(B)/driver-$(KREL) \
+		-f aries.ko -f aries_kapi_test.ko -f Module.symvers -f modules.order -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py) \
+		$(MAKE) -j $(JOBS) -C $(TOP)/driver $(MODULE_KERNEL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m'
 
 kgni: driver ## kgni.ko and krca.ko for the guest kernel
 	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' \
-		-o $(KGNI) -o $(KRCA) -- $(MAKE) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
+		-o $(KGNI) -o $(KRCA) -- $(call stored,-d $(B)/kgni-$(KREL) -f 'k*.ko' -f 'clients/*/*.ko' -f Module.symvers -f modules.order \
+		-i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py) \
+		$(MAKE) -j $(JOBS) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -177,7 +185,9 @@ userlib: setup ## libugni and the tools
 tools: userlib ## the same as userlib
 
 agent: setup ## the guest's end of the control channel
-	$(STEP) agent -e $(VERSION) -i $(TOP)/scripts/agent -i $(TOP)/userlib/kvs -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
+	$(STEP) agent -e $(VERSION) -i $(TOP)/scripts/agent -i $(TOP)/userlib/kvs -o $(B)/agent/gni-agent -- \
+		$(TOP)/scripts/stored.sh -e $(VERSION) -i $(TOP)/scripts/agent -i $(TOP)/userlib/kvs -d $(B)/agent -f gni-agent \
+		-- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
 	-i $(MODULE) -i $(KGNI) -i $(KRCA) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
@@ -246,7 +256,7 @@ distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
 	@rm -rf $(B)
 
-cache-clean: ## remove what trees of yours share: compiled objects, QEMU, parts of the kernel's source (~/.cache/opengni)
+cache-clean: ## remove what trees of yours share: compiled objects, QEMU, kernel modules, parts of the kernel's source (~/.cache/opengni)
 	@bash -c '. $(TOP)/scripts/lib.sh; rm -rf "$${CACHE:?there is none}"/*'
 
 ##@ Help

@@ -27,7 +27,7 @@ store_get() {
 	return 1
 }
 
-# store_put KEY FILE: keeps a copy of FILE. It gets its name when it is whole; one that cannot be kept is not missed.
+# store_put KEY FILE: keeps a copy of FILE. It gets its name when it is whole; one that cannot be kept is told, and no error.
 store_put() {
 	local new
 	[ -n "$STORE" ] || return 0
@@ -36,6 +36,8 @@ store_put() {
 	if cp "$2" "$new" 2>/dev/null; then
 		mv -f "$new" "$STORE/$1.$(sha256sum <"$new" | cut -d' ' -f1)"
 		store_prune
+	else
+		echo "not kept for other trees: no copy of it can be made in $STORE"
 	fi
 	rm -f "$new"
 }

@@ -67,6 +67,13 @@ class Store(unittest.TestCase):
         self.put("newest", b"1", OPENGNI_STORE_MIB="1")
         self.assertEqual([key for key in ("oldest", "old", "new", "newest") if self.get(key)], ["oldest", "new", "newest"])
 
+    def test_a_full_disk_is_told(self):
+        (self.top / "file").write_bytes(bytes(100000))
+        status, output = self.call('trap "" XFSZ; ulimit -f 50; store_put a file')
+        self.assertEqual(status, 0)
+        self.assertRegex(output, "^not kept for other trees: no copy of it can be made in .*\n$")
+        self.assertEqual(list(self.files.iterdir()), [])
+
     def test_no_place_is_no_error(self):
         nowhere = {"XDG_CACHE_HOME": "/dev/null/x"}
         self.put("a", b"one", **nowhere)
