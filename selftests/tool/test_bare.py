@@ -31,6 +31,7 @@ GOALS = {
     "check-all": ("ARGS=driver", r"\d+ passed, 0 failed"),
     "chaos": ("ARGS='--rounds 1 --nodes 2'", ""),
     "lint": ("ARGS=--quick", ""),
+    "share": ("", ""),
     "format": ("&& git diff --exit-code --stat", ""),
     "install": ("DESTDIR=/tmp/there", ""),
     "uninstall": ("DESTDIR=/tmp/there", ""),
