@@ -59,8 +59,8 @@ SETUP_EXTRA := $(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),guests) $(if $(filt
 	$(if $(filter-out 7.2,$(QEMU)),qemu$(QEMU))
 
 # Steps in the order in which they are done, and where each is in the row.
-RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
-CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
+RUN_STEPS := setup kernel qemu driver kgni userlib agent initramfs
+CHECK_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source selftests check-image
 INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source
 DEB_STEPS := $(INSTALL_STEPS) deb
 GUEST_STEPS := $(RUN_STEPS) linux-source selftests $(if $(filter chaos,$(MAKECMDGOALS)),check-image,net-image)
@@ -73,14 +73,14 @@ position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && bre
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
 ##@ Use
-run: kernel model qemu initramfs ## boot 2 nodes (NODES=N), run gni-perf between them, tear down
+run: kernel qemu initramfs ## boot 2 nodes (NODES=N), run gni-perf between them, tear down
 	@$(TOP)/scripts/cluster run -n $(NODES) --no-label $(if $(V),,-q) -- gni-perf $(ARGS)
 
-shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
+shell: kernel qemu initramfs ## boot 2 nodes and give a shell on node 0
 	@$(TOP)/scripts/cluster up -n $(NODES) --name make-shell && \
 		{ $(TOP)/scripts/cluster shell --name make-shell 0; $(TOP)/scripts/cluster down --name make-shell; }
 
-bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job; PLOT=1: drawings in .build/bench)
+bench: kernel qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job; PLOT=1: drawings in .build/bench)
 	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(if $(BENCH_START),--start-nodes=$(BENCH_START)) $(if $(PLOT),--plot) $(ARGS)
 
 bench-sim: sim ## packets through routers that aries-sim simulates in a second of one CPU
@@ -89,7 +89,7 @@ bench-sim: sim ## packets through routers that aries-sim simulates in a second o
 figures: sim ## the figures of Documentation/reproductions.md, simulated (ARGS="worst-case --full")
 	@$(TOP)/scripts/figures.py $(ARGS)
 
-bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
+bench-kernel: kernel qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
 	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
 
 doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
@@ -117,7 +117,7 @@ check-all: kernel model qemu initramfs topo sim check-image net-image ## check, 
 check-debug: model qemu userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection
 	@$(TOP)/scripts/check-driver-debug.sh $(ARGS)
 
-chaos: kernel model qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")
+chaos: kernel qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")
 	@$(TOP)/scripts/chaos $(ARGS)
 
 interop: kernel model qemu driver kgni userlib agent ## UCX and Open MPI from Debian's sources, built and run; LUSTRE=DIR ARGS=lustre: LNet (Documentation/interop.md)
@@ -153,7 +153,8 @@ sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentati
 		-- bash -c '$(if $(MPI),[ -e $(B)/sim/aries-sim-mpi ] || rm -f $(B)/sim/build.ninja; )\
 		$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim $(if $(MPI),aries-sim-mpi)'
 
-qemu: model ## QEMU with the device (QEMU=10: QEMU 10)
+# It builds the model itself, unless another tree has this QEMU already.
+qemu: setup ## QEMU with the device (QEMU=10: QEMU 10)
 	@$(TOP)/scripts/step.sh $(notdir $(QEMU_DIR)) '$(call position,$@)/$(words $(STEPS))' 'QEMU $(QEMU)' -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
 		-i $(TOP)/driver/include -i $(TOP)/scripts/build-qemu.sh -i $(TOP)/scripts/qemu-version.sh -o $(QEMU_DIR)/bin/qemu-system-x86_64 \
 		-- $(TOP)/scripts/build-qemu.sh
