@@ -218,7 +218,8 @@ compile() {
 binary_key() {
 	{
 		cd "$TOP"
-		find qemu-device/qemu "${patches#"$TOP/"}" qemu-device/model driver/include -name __pycache__ -prune -o -type f -print0 |
+		find qemu-device/qemu "${patches#"$TOP/"}" qemu-device/model driver/include \
+			\( -name __pycache__ -o -path qemu-device/model/tests \) -prune -o -type f -print0 |
 			LC_ALL=C sort -z | xargs -0 sha256sum
 		sha256sum scripts/{build-qemu,build-meson,qemu-version}.sh scripts/gen-regs.py
 		if [ -n "${QEMU_DSC:-}" ]; then cat "$QEMU_DSC"; else candidate qemu-system-data; fi
