@@ -11,7 +11,7 @@ qemu_choose "${QEMU:-7.2}"
 stage="" prefix="" release="" module_dir="" udev_dir="" unit_dir="" symvers="" strip=""
 
 # Modules of the Python package that are about this project's own tests and figures, not about clusters.
-PYTHON_LEFT_OUT="chaos conformance figure_plots figures layers mutants mutation_table mutations netchaos pages unit"
+PYTHON_LEFT_OUT="builds chaos conformance figure_plots figures layers mentions mutants mutation_table mutations netchaos pages reach unit"
 
 # version: that of the project; userlib/meson.build is the one place where it is written.
 version() { "$TOP/scripts/version.sh"; }
