@@ -114,7 +114,7 @@ check-all: kernel model qemu initramfs topo sim check-image net-image ## check, 
 	@$(MAKE) --no-print-directory qemu QEMU=$(if $(filter 7.2,$(QEMU)),10,7.2)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
-check-debug: model qemu userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection
+check-debug: model qemu userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection (ARGS=--kcsan: with KCSAN)
 	@$(TOP)/scripts/check-driver-debug.sh $(ARGS)
 
 chaos: kernel qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")

@@ -36,7 +36,7 @@ def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
     group.add_argument("-n", "--count", type=whole(1, NODES_MAX), metavar="N", help="nodes to boot, 1 to 256 (default 2, with --hosts those of the file)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
-    group.add_argument("--kernel", help="6.1, 6.12, debug, own (that of make's KDIR=) or the path of an image (default: $KERNEL, or the first that is"
+    group.add_argument("--kernel", help="6.1, 6.12, debug, kcsan, own (that of make's KDIR=) or the path of an image (default: $KERNEL, or the first that is"
                        " built)")
     group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     group.add_argument("--disk", default="", metavar="IMAGE", help="a raw or qcow2 disk image to boot from, by its own boot loader unless there is"

@@ -20,8 +20,8 @@ MEM_MIN_MIB = 96
 # QEMU itself beside the guest's memory: measured 55 MiB under TCG, with code buffer.
 OVERHEAD_MIB = 64
 
-# Those that `make` unpacks; the one that `make check-debug` builds; that of KDIR=.
-KERNELS = ("6.1", "6.12", "6.8", "debug", "own")
+# Those that `make` unpacks; those that `make check-debug` builds; that of KDIR=.
+KERNELS = ("6.1", "6.12", "6.8", "debug", "kcsan", "own")
 MODULAR_KERNELS = KERNELS[:3]
 # Versions of QEMU that `make` builds, and where below host.BUILD.
 QEMUS = {"7.2": "qemu", "10": "qemu-10"}
@@ -357,6 +357,8 @@ class ClusterConfig:
             target = "ssh-image"
         if self.kernel == "debug":
             return "make check-debug"
+        if self.kernel == "kcsan":
+            return "make check-debug ARGS=--kcsan"
         if self.kernel == "own":
             return f"make {target} KDIR=FOLDER"
         known = self.kernel in KERNELS and not (target != "kernel" and self.initrd)

@@ -12,7 +12,7 @@ RECORD = ".opengni-insmod"
 """A file below /lib/modules/RELEASE: a line for each module that was copied there, its hash and its path."""
 PATIENCE = 120.0
 """Seconds that a node has for a module; a guest on a busy host is slow."""
-COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "Call Trace:", "refcount_t:", "hung task", "rcu: INFO")
+COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "Call Trace:", "refcount_t:", "hung task", "blocked for more than", "rcu: INFO")
 """Words in a kernel's log that say that something is wrong with it or with the driver."""
 LINES = 15
 

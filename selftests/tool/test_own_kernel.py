@@ -112,9 +112,10 @@ class OwnKernel(unittest.TestCase):
         self.assertEqual(self.take(self.tree)[1], f"kernel {release} taken from {self.tree}\n")
 
     def test_fragments_name_each_option_once(self):
-        options = [line.split("=")[0] for name in ("guest", "debug")
-                   for line in (host.TOP / "driver" / f"{name}.config").read_text(encoding="ascii").splitlines() if line.startswith("CONFIG_")]
-        self.assertEqual(sorted(set(options)), sorted(options))
+        for kind in ("debug", "kcsan"):
+            options = [line.split("=")[0] for name in ("guest", kind)
+                       for line in (host.TOP / "driver" / f"{name}.config").read_text(encoding="ascii").splitlines() if line.startswith("CONFIG_")]
+            self.assertEqual(sorted(set(options)), sorted(options), kind)
 
     def test_every_command_of_the_page_is_known(self):
         """The kernel itself is built by nobody here; 'make check-debug' builds one in the same way."""

@@ -45,6 +45,16 @@ class Complaints(unittest.TestCase):
             self.assertEqual(len(kernel_complaints(text)), 2, text)
         self.assertEqual(kernel_complaints(twice + "[ 61.0] BUG: something\n"), ["[ 61.0] BUG: something"])
 
+    def test_races_of_the_kernel_itself_are_none(self):
+        line = f"[  9.1] {'=' * 66}\n"
+
+        def race(title):
+            return f"{line}[  9.1] BUG: KCSAN: data-race in {title}\n[  9.1] \n[  9.1] read to 0xff of 8 bytes:\n[  9.1]  ipogif_poll+0x1/0x2 [ipogif]\n{line}"
+        others, ours = race("tick_sched_do_timer / tick_sched_do_timer"), race("ipogif_xmit [ipogif] / napi_poll")
+        self.assertEqual(kernel_complaints(others + "[  9.2] aries: here\n" + others), [])
+        self.assertEqual(len(kernel_complaints(others + ours + others)), 1)
+        self.assertEqual(kernel_complaints(others + "[  9.2] BUG: other\n" + others), ["[  9.2] BUG: other"])
+
 
 class Messages(unittest.TestCase):
     def setUp(self):
