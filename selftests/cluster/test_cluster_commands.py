@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import tempfile
@@ -226,7 +227,8 @@ class Commands(ClusterCase):
         follower = Terminal([TOOL, "log", "-f", "--name", self.cluster.config.name])
         for node in (0, 1):
             self.cluster.run(node, f"echo followed $((40 + {node})) >/dev/console")
-            self.wait_for(lambda node=node: f"node {node}: followed {40 + node}".encode() in follower.text, lambda: repr(follower.text), TIME)
+            line = re.compile(rf"node {node}: .*followed {40 + node}".encode())  # behind the prompt of the shell there
+            self.wait_for(lambda line=line: line.search(follower.text), lambda: repr(follower.text), TIME)
         follower.process.terminate()
         follower.end()
         second.type(b"echo st''ill $((6 * 8))\r")
