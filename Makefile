@@ -257,7 +257,7 @@ distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
 	@rm -rf $(B)
 
-cache-clean: ## remove what trees of yours share: compiled objects, QEMU, kernel modules, parts of the kernel's source (~/.cache/opengni)
+cache-clean: ## remove what trees of yours share: compiled objects, QEMU, kernels and modules, parts of the kernel's source (~/.cache/opengni)
 	@bash -c '. $(TOP)/scripts/lib.sh; rm -rf "$${CACHE:?there is none}"/*'
 
 ##@ Help

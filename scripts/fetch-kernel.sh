@@ -7,6 +7,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/kernel-release.sh"
+. "$TOP/scripts/store.sh"
 takes_none "$@"
 
 KERNEL=${KERNEL:-$(default_kernel)}
@@ -27,8 +28,15 @@ mkdir -p "$dir.new"
 parts=("linux-image-$release")
 # Ubuntu has the modules in a package of their own.
 [ -z "$(candidate "linux-modules-$release")" ] || parts+=("linux-modules-$release")
+mkdir -p "$BUILD/dl"
 for part in "${parts[@]}"; do
-	deb=$(download_deb "$BUILD/dl" "$part=$version")
+	# Another tree may have downloaded it.
+	key=$(echo "$part $version" | store_key)
+	deb=$BUILD/dl/$part.deb
+	if ! store_get "$key" "$deb"; then
+		deb=$(download_deb "$BUILD/dl" "$part=$version")
+		store_put "$key" "$deb"
+	fi
 	# Where /lib is a link to /usr/lib, some packages have their modules below the latter.
 	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir.new" --exclude='./usr/share/*' --exclude='./boot/System.map*' \
 		--transform='s,^\./usr/lib/,./lib/,' || die "cannot unpack $deb: is there space left in $BUILD?"

@@ -81,6 +81,26 @@ class Store(unittest.TestCase):
         for place in ("", "relative"):
             self.assertEqual(self.call('echo "${CCACHE_DIR:-none}"', XDG_CACHE_HOME=place, HOME="", CCACHE_DIR=""), (0, "none\n"))
 
+    def test_a_kernel_that_another_tree_has_downloaded(self):
+        """Its package is not asked of a mirror again: here it is one that no mirror has."""
+        env = {**os.environ, "XDG_CACHE_HOME": str(self.top), "KERNEL": "6.1", "OPENGNI_BUILD": str(self.top / "build")}
+        status, release = self.call(f". {host.TOP}/scripts/kernel-release.sh; kernel_release 6.1", OPENGNI_BUILD=env["OPENGNI_BUILD"])
+        release = release.strip()
+        headers = f"linux-headers-{release}"
+        version = run("dpkg-query", "-W", "-f=${Version}", headers)[1]
+        if status or not Path("/usr/src", headers).is_dir():
+            self.skipTest("the kernel's headers are not installed (make setup)")
+        tree = self.top / "tree"
+        for name in ("boot", "DEBIAN", f"lib/modules/{release}"):
+            (tree / name).mkdir(parents=True)
+        (tree / f"boot/vmlinuz-{release}").write_bytes(b"not from a mirror")
+        (tree / "DEBIAN/control").write_text("Package: p\nVersion: 1\nArchitecture: all\nMaintainer: n <n@invalid>\nDescription: n\n", encoding="ascii")
+        self.assertEqual(run("dpkg-deb", "--build", tree, self.top / "file")[0], 0)
+        self.assertEqual(self.call(f"store_put $(echo 'linux-image-{release} {version}' | store_key) file"), (0, ""))
+        status, output = run(host.TOP / "scripts/fetch-kernel.sh", env=env)
+        self.assertEqual(status, 0, output)
+        self.assertEqual((self.top / "build/kernel-6.1/vmlinuz").read_bytes(), b"not from a mirror")
+
     def test_cache_clean(self):
         self.put("a", b"one")
         (self.top / "opengni/ccache").mkdir()
