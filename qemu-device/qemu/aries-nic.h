@@ -114,7 +114,7 @@ struct AriesNic {
     unsigned ram_count;
     struct aries_ram next_ram[ARIES_RAM_MAX];
     unsigned next_count;
-    hwaddr left_out; /* lowest address of guest memory that is not in next_ram */
+    hwaddr left_out;   /* lowest address of guest memory that is not in next_ram */
     char *ram_problem; /* of the map being collected: why it cannot be used */
     char *ram_told;    /* the last one that was printed */
 };
