@@ -12,6 +12,7 @@ Exit status: 0 done, 1 a mutation is not seen, or does not compile or apply, 2 w
 
 import argparse
 import difflib
+import fcntl
 import os
 import signal
 import sys
@@ -36,6 +37,12 @@ def run(chosen, options):
     """Run mutations; exit status."""
     def say(line):
         print(line, flush=True)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(options.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise mutations.MutationError(f"another run works in {options.folder}: give this one a --folder of its own") from None
     shop = mutants.Workshop(TOP, options.folder, say)
     results = mutants.Results(options.folder / RESULTS)
     shop.synchronize()

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The list of mutations fits the code, and scripts/mutate.py does with it what it says."""
 
+import fcntl
 import re
 import tempfile
 import unittest
@@ -164,6 +165,12 @@ class Command(unittest.TestCase):
         self.assertRegex(output, r"(?m)^kgni/credits +a message is sent for which there is no credit$")
         status, output = run(MUTATE, "show", "kgni/credits")
         self.assertEqual((status, output.count("\n-"), output.count("\n+")), (0, 2, 2))
+
+    def test_one_run_in_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            status, output = run(MUTATE, "--folder", folder, "run", "kgni/credits")
+        self.assertEqual((status, output), (1, f"mutate.py: another run works in {Path(folder).resolve()}: give this one a --folder of its own\n"))
 
     def test_wrong_names(self):
         status, output = run(MUTATE, "run", "nothing-like-it")
