@@ -7,9 +7,9 @@ import unittest
 
 from chroot import KERNEL, Chroot, obstacle
 from commands import run
+from goals import shown
 from opengni import host
 from opengni.testing import slow_tests
-from test_goals import shown
 
 TREE = "opengni"
 # Built for the tests themselves, or by goals of which something shall be left to do here.

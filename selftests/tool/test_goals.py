@@ -3,13 +3,12 @@
 """Each goal of `make help` installs the packages that the steps which lead to it need."""
 
 import os
-import re
 import unittest
 
 from commands import run
+from goals import rules, shown, steps
 from opengni import host
 
-MAKEFILE = (host.TOP / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
 SETUP = host.TOP / "scripts/setup.sh"
 # What a step or a goal's own commands need beside what every build does. A step that is not here needs nothing more.
 NEEDS = {
@@ -27,28 +26,6 @@ NEEDS = {
     "deb": {"debhelper", "dh-dkms", "dh-python", "fakeroot"},
     "debian-image": {"mmdebstrap", "e2fsprogs", "fdisk", "uidmap", "qemu-utils"},
 }
-
-
-def rules():
-    """Prerequisites of each target."""
-    found = {}
-    for name, words in re.findall(r"^([a-z][a-z-]*):(?!=)([^#=\n]*?)(?:##.*)?$", MAKEFILE, re.M):
-        found.setdefault(name, set()).update(words.split())
-    return found
-
-
-def shown():
-    """The goals that `make help` lists."""
-    return re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.M)
-
-
-def steps(goal, graph):
-    """The goal and all that leads to it."""
-    reached, new = set(), {goal}
-    while new:
-        reached |= new
-        new = {name for done in new for name in graph.get(done, ())} - reached
-    return reached
 
 
 class Goals(unittest.TestCase):
