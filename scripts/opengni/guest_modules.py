@@ -12,8 +12,6 @@ RECORD = ".opengni-insmod"
 """A file below /lib/modules/RELEASE: a line for each module that was copied there, its hash and its path."""
 PATIENCE = 120.0
 """Seconds that a node has for a module; a guest on a busy host is slow."""
-COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "Call Trace:", "refcount_t:", "hung task", "blocked for more than", "rcu: INFO")
-"""Words in a kernel's log that say that something is wrong with it or with the driver."""
 LINES = 15
 
 # A root other than / is for tests.
@@ -196,11 +194,6 @@ async def check_unused(name, node, known, going):
     for module in busy:
         if users or not known.loaded[module].holders:
             raise NodeError(f"node {node}: {module} is in use by {users or 'something in its kernel that is no module'}: end that first")
-
-
-def complains(line):
-    """Whether a line of a kernel's log says that something is wrong with it."""
-    return any(word in line for word in COMPLAINTS)
 
 
 async def log(name, node, mark):

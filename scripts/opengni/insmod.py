@@ -17,6 +17,7 @@ from pathlib import Path
 
 from . import client, copying, guest_modules, host, module_build, modules
 from .errors import ConfigError, NodeError, UsageError
+from .kernel_log import complains
 from .writing import write_text
 
 TESTS = "/kselftest"
@@ -204,7 +205,7 @@ class Operation:
         """Lines in which the kernels of nodes have complained since the states were taken; 'node N: line' each."""
         found = []
         for node, state in states.items():
-            found += [f"node {node}: {line}" for line in await guest_modules.log(self._name, node, state.mark) if guest_modules.complains(line)]
+            found += [f"node {node}: {line}" for line in await guest_modules.log(self._name, node, state.mark) if complains(line)]
         return found
 
 

@@ -28,8 +28,8 @@ from . import gateway, host, standing
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
-from .guest_modules import complains
 from .hostfile import Host
+from .kernel_log import complains
 from .patience import PatientLoop, clock
 from .server import SOCKET, Server
 

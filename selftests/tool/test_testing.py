@@ -6,7 +6,7 @@ import os
 import unittest
 from unittest import mock
 
-from opengni import testing
+from opengni import standing, testing
 from opengni.config import ClusterConfig
 from opengni.testing import Apart, ClusterCase, kernel_complaints, together
 
@@ -96,7 +96,8 @@ class SeveralHosts(unittest.TestCase):
     def run_case(self, hosts, case):
         """Outcomes of its tests: (how many ran to their end, reasons of those skipped). No machine is started."""
         result = unittest.TestResult()
-        with mock.patch.dict(os.environ, {"OPENGNI_TEST_HOSTS": hosts}), mock.patch.object(testing, "SyncCluster", mock.Mock()):
+        with mock.patch.dict(os.environ, {"OPENGNI_TEST_HOSTS": hosts}), mock.patch.object(testing, "SyncCluster", mock.Mock()), \
+                mock.patch.object(standing, "clusters", standing.Standing()):
             unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
         self.assertEqual(result.errors + result.failures, [])
         return result.testsRun - len(result.skipped), [why for _, why in result.skipped]
