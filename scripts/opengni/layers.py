@@ -275,8 +275,8 @@ def _image(kernel):
 
 
 def _guest(name, kernel):
-    """The driver's kselftests on one node of a kernel."""
-    cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, kernel=kernel, initrd=_image(kernel)))
+    """The driver's kselftests on one node of a kernel; a PCI function without a driver, that of QEMU's tests, is a neighbour to its NIC."""
+    cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, kernel=kernel, initrd=_image(kernel), qemu_args=["-device", "pci-testdev"]))
     try:
         cluster.up()
         slow = "OPENGNI_SLOW=1 " if slow_tests() else ""

@@ -147,8 +147,14 @@ TEST(GNI_MemRegister__ERROR_NOMEM__no_address_space)
 
 TEST_F(mem, GNI_MemRegister__ERROR_NOMEM__range_larger_than_the_machine)
 {
-	RC(ERROR_NOMEM, REGISTER(self->data, 1ull << 39, NULL, GNI_MEM_RESERVE_REGION, CONF_NO_VMDH));
+	/* low enough for the range to end within any processor's addresses of a process */
+	void *low = mmap((void *)(1ul << 40), CONF_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_EQ((void *)(1ul << 40), low);
+	RC(ERROR_NOMEM, REGISTER(low, 1ull << 39, NULL, GNI_MEM_RESERVE_REGION, CONF_NO_VMDH));
 	UNCHANGED();
+	munmap(low, CONF_PAGE);
 }
 
 TEST_F(mem, GNI_MemRegister__PERMISSION_ERROR__mapped_for_reading_only)
