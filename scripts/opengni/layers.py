@@ -3,6 +3,7 @@
 """The layers of tests that `make check` runs, each as a function that returns cases."""
 
 import json
+import math
 import os
 import random
 import re
@@ -368,8 +369,23 @@ def _groups(files):
     for file in files:
         shared = re.search(r"^    SHARES = \"(\w+)\"$", file.read_text(encoding="utf-8"), re.MULTILINE)
         groups.setdefault(f"sharing-{shared[1]}" if shared else file.stem, []).append(file)
+    share = max(1, _size(files) / _workers())
+    parts = [part for name, some in groups.items() for part in _parts(name, some, max(1, math.ceil(_size(some) / share)))]
     # What begins last and takes long would be waited for.
-    return sorted(groups.items(), key=lambda group: (-sum(file.stat().st_size for file in group[1]), group[0]))
+    return sorted(parts, key=lambda part: (-_size(part[1]), part[0]))
+
+
+def _size(files):
+    """Bytes: what there is to tell how long tests take before they run."""
+    return sum(file.stat().st_size for file in files)
+
+
+def _parts(name, files, count):
+    """A group that would be waited for when all else is done, in parts of about one size."""
+    parts = [[] for _ in range(min(count, len(files)))]
+    for file in sorted(files, key=lambda file: -file.stat().st_size):
+        min(parts, key=_size).append(file)
+    return [(f"{name}-{number}" if number else name, sorted(part)) for number, part in enumerate(parts)]
 
 
 def _python(name, folder, *options, env=None):

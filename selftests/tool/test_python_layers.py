@@ -165,7 +165,7 @@ class Layer(unittest.TestCase):
             for of in ("A", "B"):
                 (folder / f"test_{of}.py").write_text(textwrap.dedent(SHARING % {"name": of}), encoding="utf-8")
             (folder / "test_other.py").write_text(textwrap.dedent(SHARING % {"name": "C"}).replace('SHARES = "pair"', ""), encoding="utf-8")
-            with mock.patch.object(layers, "LOGS", folder / "logs"):
+            with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: 1):
                 cases = layers._python("sharing", folder)  # pylint: disable=protected-access
             told = [line.split() for line in (folder / "order").read_text(encoding="ascii").splitlines()]
         self.assertEqual({case.status for case in cases}, {tap.PASS})
@@ -173,6 +173,21 @@ class Layer(unittest.TestCase):
         self.assertEqual([name for _, name in shared], ["KeepsA", "KeepsB", "SpoilsA", "SpoilsB"])
         self.assertEqual(len({process for process, _ in shared}), 1)
         self.assertEqual(len({process for process, _ in told}), 2)
+
+    def test_a_group_that_would_be_waited_for_is_divided(self):
+        with tempfile.TemporaryDirectory() as name:
+            shared = [Path(name) / f"test_{i}.py" for i in range(6)]
+            for number, file in enumerate(shared):
+                file.write_text('    SHARES = "pair"\n' + "#" * 100 * (number + 1) + "\n", encoding="ascii")
+            other = Path(name) / "test_other.py"
+            other.write_text("#" * 2400, encoding="ascii")
+            for workers, parts in ((1, [6]), (2, [6]), (3, [3, 3])):
+                with mock.patch.object(layers, "_workers", lambda count=workers: count):
+                    groups = layers._groups([*shared, other])  # pylint: disable=protected-access
+                divided = [files for name, files in groups if name.startswith("sharing-pair")]
+                self.assertEqual(([len(files) for files in divided], sorted(file for files in divided for file in files)), (parts, shared))
+                self.assertIn(("test_other", [other]), groups)
+                self.assertEqual(len({name for name, _ in groups}), len(groups))
 
     def test_some_files_alone(self):
         with mock.patch.dict(layers.only, {"outcomes": {"test_busy"}}):
