@@ -98,18 +98,24 @@ def die_with_parent():
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def processor_seconds(pid):
-    """Seconds that processors have worked for a process, its children that have ended, and all of its descendants that run."""
-    children, ticks = {}, {}
+def processes():
+    """(number, name, fields of /proc/PID/stat behind the name: state, parent, ...) of each process."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            fields = (entry / "stat").read_text(encoding="ascii", errors="replace").rsplit(")", 1)[1].split()
-        except (OSError, IndexError):
+            name, rest = (entry / "stat").read_text(encoding="ascii", errors="replace").split("(", 1)[1].rsplit(")", 1)
+        except (OSError, IndexError, ValueError):  # it ends meanwhile
             continue
-        children.setdefault(int(fields[1]), []).append(int(entry.name))
-        ticks[int(entry.name)] = sum(map(int, fields[11:15]))
+        yield int(entry.name), name, rest.split()
+
+
+def processor_seconds(pid):
+    """Seconds that processors have worked for a process, its children that have ended, and all of its descendants that run."""
+    children, ticks = {}, {}
+    for number, _, fields in processes():
+        children.setdefault(int(fields[1]), []).append(number)
+        ticks[number] = sum(map(int, fields[11:15]))
     found, unseen = 0, [pid]
     while unseen:
         at = unseen.pop()

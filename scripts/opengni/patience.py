@@ -99,15 +99,9 @@ class Silent(Exception):
 def descendants(pid):
     """Names of the descendants of @pid that have no children themselves, that is, what it is waiting for."""
     children, names = {}, {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            name, rest = (entry / "stat").read_text(encoding="ascii", errors="replace").split("(", 1)[1].rsplit(")", 1)
-        except (OSError, IndexError, ValueError):
-            continue
-        children.setdefault(int(rest.split()[1]), []).append(int(entry.name))
-        names[int(entry.name)] = name
+    for number, name, fields in host.processes():
+        children.setdefault(int(fields[1]), []).append(number)
+        names[number] = name
     leaves, unseen = [], list(children.get(pid, []))
     while unseen:
         child = unseen.pop()

@@ -71,21 +71,33 @@ class Chroot:
                    *(f"{name}={value}" for name, value in environment.items()), "sh", "-ec", f"cd {folder}\n{command}")
 
 
-class ChrootCase(unittest.TestCase):
-    """Tests in a minimal Debian 12; packages: names of the project's own, which are in its /tmp/debs."""
+class BareCase(unittest.TestCase):
+    """Tests in a minimal Debian 12, once `make GOAL` has been done here."""
+
+    GOAL = ""
 
     @classmethod
     def setUpClass(cls):
         reason = obstacle()
         if reason:
             raise unittest.SkipTest(reason)
-        status, output = run("make", "-C", host.TOP, "--no-print-directory", "deb")
+        status, cls.made = run("make", "-C", host.TOP, "--no-print-directory", cls.GOAL)
         if status:
-            raise AssertionError(output)
-        cls.packages = [line.rsplit("/", 1)[1].split("_")[0] for line in output.splitlines() if line.endswith(".deb") and "-dbgsym_" not in line]
+            raise AssertionError(cls.made)
         cls.place = Chroot("bookworm")
         cls.addClassCleanup(cls.place.remove)
         cls.root = cls.place.root
+
+
+class ChrootCase(BareCase):
+    """The same with packages: names of the project's own, which are in its /tmp/debs."""
+
+    GOAL = "deb"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.packages = [line.rsplit("/", 1)[1].split("_")[0] for line in cls.made.splitlines() if line.endswith(".deb") and "-dbgsym_" not in line]
 
     def sh(self, command, status=0):
         """A shell command in the chroot, as root; its output."""

@@ -5,8 +5,7 @@
 import subprocess
 import unittest
 
-from chroot import KERNEL, Chroot, obstacle
-from commands import run
+from chroot import KERNEL, BareCase
 from goals import shown
 from opengni import host
 from opengni.testing import slow_tests
@@ -51,19 +50,14 @@ class Table(unittest.TestCase):
 
 
 @unittest.skipUnless(slow_tests(), "in check-all")
-class Bare(unittest.TestCase):
+class Bare(BareCase):
+    GOAL = "all"
+
     @classmethod
     def setUpClass(cls):
-        reason = obstacle()
-        if reason:
-            raise unittest.SkipTest(reason)
-        status, output = run("make", "-C", host.TOP, "--no-print-directory", "all")
-        if status:
-            raise AssertionError(output)
-        cls.place = Chroot("bookworm")
-        cls.addClassCleanup(cls.place.remove)
+        super().setUpClass()
         excluded = [f"--exclude=./{host.BUILD.name}/{name}" for name in NOT_BROUGHT]
-        target = cls.place.root / TREE
+        target = cls.root / TREE
         target.mkdir()
         with subprocess.Popen(["tar", "-C", host.TOP, *excluded, "-cf", "-", "."], stdout=subprocess.PIPE) as source:
             subprocess.run(["tar", "-C", target, "-xf", "-"], stdin=source.stdout, check=True)
