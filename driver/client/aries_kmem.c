@@ -75,7 +75,7 @@ static void aries_kmem_settle(struct aries_kmem *kmem)
 static int aries_kmem_guard(struct aries_kmem *kmem)
 {
 	struct sg_page_iter at;
-	unsigned long flags;
+	unsigned long flags, seen = 0;
 	int rc = 0;
 
 	spin_lock_irqsave(&kmem->lock, flags);
@@ -85,6 +85,9 @@ static int aries_kmem_guard(struct aries_kmem *kmem)
 	for_each_sgtable_page(&kmem->region.sgt, &at, 0) {
 		struct folio *folio = page_folio(sg_page_iter_page(&at));
 
+		/* an earlier call has taken these */
+		if (seen++ < kmem->guarded)
+			continue;
 		if (folio_test_slab(folio) || !folio_try_get(folio)) {
 			rc = -ETIMEDOUT;
 			break;

@@ -317,6 +317,22 @@ class TakenAway(ClusterCase):
         self.wait_for(lambda: not self.pinned(), "pages stay pinned", BOUND)
         self.works()
 
+    def test_a_client_of_the_kernel_frees_its_memory_while_a_peer_is_stopped(self):
+        """Nobody else gets its pages before the access has ended."""
+        self.succeed(self.cluster.run(0, "modprobe ipogif nodes=2 && ip link set ipogif0 up"))
+        self.addCleanup(self.cluster.run, 0, "rmmod ipogif; rmmod krca; rmmod kgni")
+        watcher, putter = self.stop_in_an_access()
+        self.mark()
+        # it waits for the peer
+        self.succeed(self.cluster.run(0, "ip link set ipogif0 down >/dev/null 2>&1 & true"))
+        self.wait_for(lambda: self.said("pages stay allocated until it has ended"), self.kernel_since, BOUND)
+        self.assertFalse(self.said("a peer may write yet"), self.kernel_since())
+        self.signal_peer(signal.SIGCONT)
+        self.end(watcher, putter)
+        self.succeed(self.cluster.run(0, "ip link set ipogif0 up && rmmod ipogif", timeout=BOUND))
+        self.wait_for(lambda: not self.pinned(), "pages stay pinned", BOUND)
+        self.works()
+
     def test_fatal_error_while_a_peer_is_stopped(self):
         """Recovery from a fatal error waits for a peer that is stopped in an access, and is one."""
         watcher, putter = self.stop_in_an_access()
