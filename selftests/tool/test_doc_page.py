@@ -79,7 +79,9 @@ class Page(unittest.TestCase):
         self.write("two.md", PAGES["two.md"].replace("Words", "[Words](three.md)"))
         self.assertRegex(self.make("two", status=1), r"(?s)Sphinx complains:.*two\.md.*three\.md")
         self.assertRegex(self.make("three", status=1), "there is no page 'three'")
-        self.assertRegex(self.make("../../userlib/meson.build", status=1), "there is no page")
+        (self.tree / "outside.md").write_text("# Outside\n", encoding="ascii")
+        for name in ("outside", "../outside.md"):
+            self.assertRegex(self.make(name, status=1), "there is no page")
         self.assertRegex(self.make("man/aries-topo.1", status=1), r"aries-topo --help: .*make all builds it")
         self.assertRegex(self.make("man/aries-nic.7", status=1), "properties of aries-nic: .*make qemu builds it")
         self.assertRegex(self.make(status=2), "name a page")

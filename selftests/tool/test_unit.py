@@ -44,7 +44,7 @@ class Project(unittest.TestCase):
                            ("other.c", "this is no C\n")):
             (self.tree / "p" / name).write_text(text, encoding="ascii")
         for patch in (mock.patch.object(host, "TOP", self.tree), mock.patch.object(host, "BUILD", self.tree / ".build"),
-                      mock.patch.dict(unit.PROJECTS, {"p": ("p", "p")}, clear=True),
+                      mock.patch.dict(unit.PROJECTS, {"p": ("p", "p"), "again": ("again", "p")}, clear=True),
                       mock.patch.dict("os.environ", {"OPENGNI_BUILD": str(self.tree / ".build")})):
             patch.start()
             self.addCleanup(patch.stop)
@@ -63,6 +63,7 @@ class Project(unittest.TestCase):
         self.assertFalse((self.tree / ".build/p/test_bad").exists())
         self.assertEqual(self.unit("p/bad")[0], 1)
         self.assertEqual(self.unit("p/good", "p/bad")[0], 1)
+        self.assertEqual(self.unit("p/bad", "again/good")[0], 1, "what passes behind it does not make up for it")
         self.assertEqual(self.unit("p")[:2], (0, "p/bad\np/good\n"))
         (self.tree / "p/good.c").write_text("int main(void) { return 2; }\n", encoding="ascii")
         self.assertEqual(self.unit("p/good")[0], 1, "an edit counts")
