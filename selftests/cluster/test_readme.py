@@ -34,7 +34,7 @@ ELSEWHERE = {
     "make man": ("selftests/tool/test_manuals.py", '[DOC, "man", "html"'),
     "make install": ("selftests/tool/test_install_page.py", '"make install": '),
     "make run OVERLAY=DIR": ("selftests/cluster/test_readme.py", "def test_make_run_overlay("),
-    "make deb": ("selftests/tool/chroot.py", '"--no-print-directory", "deb")'),
+    "make deb": ("selftests/tool/chroot.py", 'GOAL = "deb"'),
     "make deb debian-image": ("selftests/tool/test_stranger.py", '"debian-image"'),
     "make bench": ("selftests/cluster/test_readme.py", "def test_make_bench("),
     "scripts/cluster fault --list": ("selftests/cluster/test_cluster_commands.py", '"fault", "--list"'),
