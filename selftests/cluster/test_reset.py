@@ -323,13 +323,17 @@ class TakenAway(ClusterCase):
         self.addCleanup(self.cluster.run, 0, "rmmod ipogif; rmmod krca; rmmod kgni")
         watcher, putter = self.stop_in_an_access()
         self.mark()
-        # it waits for the peer
-        self.succeed(self.cluster.run(0, "ip link set ipogif0 down >/dev/null 2>&1 & true"))
+        # whoever configures a network does not wait for the peer, but the NIC's release does
+        self.succeed(self.cluster.run(0, "ip link set ipogif0 down && ip link set ipogif0 up", timeout=BOUND))
+        carrier = "cat /sys/class/net/ipogif0/carrier"
+        self.assertTrue(self.said("the NIC is released when it has ended all puts"), self.kernel_since())
         self.wait_for(lambda: self.said("pages stay allocated until it has ended"), self.kernel_since, BOUND)
         self.assertFalse(self.said("a peer may write yet"), self.kernel_since())
+        self.assertEqual(self.cluster.run(0, carrier).stdout, "0\n")
         self.signal_peer(signal.SIGCONT)
         self.end(watcher, putter)
-        self.succeed(self.cluster.run(0, "ip link set ipogif0 up && rmmod ipogif", timeout=BOUND))
+        self.wait_for(lambda: self.cluster.run(0, carrier).stdout == "1\n", self.kernel_since, BOUND)
+        self.succeed(self.cluster.run(0, "rmmod ipogif", timeout=BOUND))
         self.wait_for(lambda: not self.pinned(), "pages stay pinned", BOUND)
         self.works()
 

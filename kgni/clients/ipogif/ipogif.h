@@ -25,6 +25,7 @@
 #ifndef IPOGIF_H
 #define IPOGIF_H
 
+#include <linux/completion.h>
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
@@ -296,7 +297,8 @@ struct ipogif_conn {
  * @incarnation: see struct ipogif_hello
  * @control: see above
  * @running: attached to the NIC; @control
- * @ending: no longer @running, but connections have not ended yet; @control
+ * @ending: no longer @running, but the NIC has not been released yet; @control
+ * @ended: completed while not @ending
  * @mutex: see above
  * @attached: connections may be made; @mutex
  * @cdm: domain
@@ -309,7 +311,7 @@ struct ipogif_conn {
  * @thread: waits for datagrams
  * @work: creates and ends connections
  * @tick: periodic work, once a second
- * @recover: attaches again after the NIC was reset, and ends what takes long to end
+ * @recover: releases the NIC, and attaches again after a reset
  * @peers: peers by address
  * @peers_lock: taken to add a peer
  * @peer_count: number of peers
@@ -330,6 +332,7 @@ struct ipogif {
 	struct mutex control; /* see above */
 	bool running;
 	bool ending;
+	struct completion ended;
 	struct mutex mutex; /* see above */
 	bool attached;
 	gni_cdm_handle_t cdm;
@@ -413,7 +416,6 @@ void ipogif_nodes_stop(void);
 int ipogif_probe_address(u32 device_id, u32 *address);
 int ipogif_start(struct ipogif *ipg);
 void ipogif_stop(struct ipogif *ipg);
-bool ipogif_end(struct ipogif *ipg);
 void ipogif_recover(struct work_struct *work);
 void ipogif_retry(struct timer_list *t);
 
@@ -432,7 +434,7 @@ struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id);
 void ipogif_conn_fail(struct ipogif_conn *conn, const char *why);
 void ipogif_conns_work(struct work_struct *work);
 void ipogif_conns_tick(struct work_struct *work);
-bool ipogif_conns_end(struct ipogif *ipg);
+void ipogif_conns_end(struct ipogif *ipg);
 int ipogif_conn_thread(void *data);
 
 /* ipogif_pool.c */

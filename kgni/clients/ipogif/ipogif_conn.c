@@ -24,7 +24,6 @@
 #define IPOGIF_PAUSE_MOST 5    /* attempts are 2^5 s apart at most */
 #define IPOGIF_HOLD_MS 60000   /* a lost peer's MDD is not reused for so long */
 #define IPOGIF_PROBE_MS 250
-#define IPOGIF_END (2 * HZ) /* everything that configures a network waits while it goes down */
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);
 
@@ -534,14 +533,11 @@ void ipogif_conns_tick(struct work_struct *work)
  * A connection ends when its puts have. Each put ends, even if only because the NIC gives up, but
  * while the network is quiet that can take any time.
  *
- * Context: sleeps, IPOGIF_END at most; NAPI and the thread do not run. Return: false if some have
- * not ended. Then call it again.
+ * Context: sleeps, for as long as that takes; NAPI and the thread do not run.
  */
-bool ipogif_conns_end(struct ipogif *ipg)
+void ipogif_conns_end(struct ipogif *ipg)
 {
-	unsigned long end = jiffies + IPOGIF_END;
 	struct ipogif_conn *conn;
-	bool all;
 
 	mutex_lock(&ipg->mutex);
 	ipg->attached = false;
@@ -551,8 +547,7 @@ bool ipogif_conns_end(struct ipogif *ipg)
 		else
 			ipogif_conn_fail(conn, NULL);
 	}
-	while (!(all = ipogif_conns_bury(ipg)) && time_before(jiffies, end))
+	while (!ipogif_conns_bury(ipg))
 		msleep(20);
 	mutex_unlock(&ipg->mutex);
-	return all;
 }

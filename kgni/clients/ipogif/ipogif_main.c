@@ -35,10 +35,11 @@ static int ipogif_open(struct net_device *dev)
 	struct ipogif *ipg = netdev_priv(dev);
 	int rc;
 
+	/* if the NIC has not been released yet ipogif_recover() starts when that has happened */
 	mutex_lock(&ipg->control);
-	rc = ipogif_end(ipg) ? ipogif_start(ipg) : -EIO;
+	rc = ipg->ending ? 0 : ipogif_start(ipg);
 	mutex_unlock(&ipg->control);
-	/* a NIC in the middle of a reset will come back, and puts will end */
+	/* a NIC in the middle of a reset will come back */
 	if (rc == -EIO)
 		queue_delayed_work(ipogif_wq, &ipg->recover, HZ);
 	return rc == -EIO ? 0 : rc;
@@ -46,11 +47,7 @@ static int ipogif_open(struct net_device *dev)
 
 static int ipogif_close(struct net_device *dev)
 {
-	struct ipogif *ipg = netdev_priv(dev);
-
-	mutex_lock(&ipg->control);
-	ipogif_stop(ipg);
-	mutex_unlock(&ipg->control);
+	ipogif_stop(netdev_priv(dev));
 	return 0;
 }
 
@@ -193,6 +190,8 @@ static int ipogif_init(struct net_device *dev, u32 device_id, u32 address, unsig
 	ipg->room = max_t(u64, (u64)ipogif_buffer_mib * SZ_1M / IPOGIF_BUFFER, 1);
 	ipg->ring = 256;
 	mutex_init(&ipg->control);
+	init_completion(&ipg->ended);
+	complete_all(&ipg->ended);
 	mutex_init(&ipg->mutex);
 	spin_lock_init(&ipg->peers_lock);
 	hash_init(ipg->peers);
@@ -251,11 +250,8 @@ static void ipogif_remove(u32 device_id)
 		return;
 	ipg = netdev_priv(dev);
 	unregister_netdev(dev);
-	/* puts may take as long as they like now, because nobody else waits */
-	mutex_lock(&ipg->control);
-	while (!ipogif_end(ipg))
-		;
-	mutex_unlock(&ipg->control);
+	/* that may take as long as it likes now, because nobody else waits */
+	wait_for_completion(&ipg->ended);
 	cancel_delayed_work_sync(&ipg->recover);
 	ipogif_free(dev);
 }

@@ -14,6 +14,7 @@
 #define IPOGIF_MSG_EVENTS 4096u
 #define IPOGIF_PUT_EVENTS 2048u
 #define IPOGIF_AGAIN msecs_to_jiffies(200)
+#define IPOGIF_PATIENCE (2 * HZ) /* everything that configures a network waits while it goes down */
 
 /* A protection tag that is reserved for the kernel, so no process can join. */
 #define IPOGIF_TAG GNI_PTAG_HSNBOOT
@@ -177,15 +178,14 @@ static int ipogif_start_all(struct ipogif *ipg)
 }
 
 /* Tear down in the same order as an LND: connections, queues, errors, domain. */
-static bool ipogif_end_all(struct ipogif *ipg)
+static void ipogif_end_all(struct ipogif *ipg)
 {
 	unsigned int i;
 
 	if (ipg->thread)
 		kthread_stop(ipg->thread);
 	ipg->thread = NULL;
-	if (!ipogif_conns_end(ipg))
-		return false;
+	ipogif_conns_end(ipg);
 	for (i = 0; i < ipg->queues; i++)
 		ipogif_queue_stop(&ipg->queue[i]);
 	if (ipg->err)
@@ -196,7 +196,6 @@ static bool ipogif_end_all(struct ipogif *ipg)
 	/* callbacks, and connections that failed, have queued these, and they do nothing now */
 	cancel_delayed_work_sync(&ipg->tick);
 	cancel_work_sync(&ipg->work);
-	return true;
 }
 
 /**
@@ -243,18 +242,11 @@ int ipogif_start(struct ipogif *ipg)
 	return 0;
 }
 
-/**
- * ipogif_stop() - undo ipogif_start(), all or what can be undone at once, see ipogif_end()
- * @ipg: interface
- *
- * Context: sleeps; ipogif.control held.
- */
-void ipogif_stop(struct ipogif *ipg)
+/* No frame is sent or received from now on; the NIC is still ours. ipogif.control held. */
+static void ipogif_quiet(struct ipogif *ipg)
 {
 	unsigned int i;
 
-	if (!ipg->running)
-		return;
 	ipg->running = false;
 	netif_carrier_off(ipg->dev);
 	for (i = 0; i < ipg->queues; i++)
@@ -276,43 +268,68 @@ void ipogif_stop(struct ipogif *ipg)
 		timer_delete_sync(&ipg->queue[i].retry);
 	}
 	ipg->ending = true;
-	if (!ipogif_end(ipg))
-		netdev_warn(ipg->dev, "the NIC is released when it has ended all puts\n");
+	reinit_completion(&ipg->ended);
 }
 
 /**
- * ipogif_end() - the part of ipogif_stop() that may have to wait for the NIC
+ * ipogif_stop() - undo ipogif_start(); the NIC is released by ipogif.recover
  * @ipg: interface
  *
- * Context: sleeps, but not for long; ipogif.control held. Return: false if the NIC is still in use.
- * Then ipogif.recover tries again.
+ * Nobody can say when the NIC is released: its puts may take any time to end, and a peer that is
+ * stopped in the middle of an access to our memory holds up its release for as long as it is
+ * stopped. The caller may hold the lock of all network devices, so it does not wait for that.
+ *
+ * Context: sleeps, for IPOGIF_PATIENCE or a little longer.
  */
-bool ipogif_end(struct ipogif *ipg)
+void ipogif_stop(struct ipogif *ipg)
+{
+	mutex_lock(&ipg->control);
+	if (ipg->running) {
+		ipogif_quiet(ipg);
+		mod_delayed_work(ipogif_wq, &ipg->recover, 0);
+	}
+	mutex_unlock(&ipg->control);
+	if (!wait_for_completion_timeout(&ipg->ended, IPOGIF_PATIENCE))
+		netdev_warn(ipg->dev, "the NIC is released when it has ended all puts\n");
+}
+
+/* The NIC has been released. ipogif.control held. */
+static void ipogif_released(struct ipogif *ipg)
 {
 	unsigned int i;
 
-	if (!ipg->ending)
-		return true;
-	if (!ipogif_end_all(ipg)) {
-		queue_delayed_work(ipogif_wq, &ipg->recover, IPOGIF_AGAIN);
-		return false;
-	}
-	ipg->ending = false;
 	ipogif_peers_free(ipg);
 	for (i = 0; i < ipg->queues; i++)
 		netdev_tx_reset_queue(netdev_get_tx_queue(ipg->dev, i));
-	return true;
+	ipg->ending = false;
+	complete_all(&ipg->ended);
 }
 
-/** ipogif_recover() - attach again, and retry until that succeeds. Context: sleeps. */
+/**
+ * ipogif_recover() - release the NIC, and attach to it again if the interface is up
+ * @work: ipogif.recover
+ *
+ * Between ipogif_quiet() and ipogif_released() nobody else uses what the NIC is taken down with, so
+ * that takes no lock.
+ *
+ * Context: sleeps, for as long as the NIC takes to be released.
+ */
 void ipogif_recover(struct work_struct *work)
 {
 	struct ipogif *ipg = container_of(work, struct ipogif, recover.work);
+	bool ending;
 
 	mutex_lock(&ipg->control);
-	if (netif_running(ipg->dev))
-		ipogif_stop(ipg);
-	if (ipogif_end(ipg) && netif_running(ipg->dev)) {
+	if (ipg->running && netif_running(ipg->dev))
+		ipogif_quiet(ipg);
+	ending = ipg->ending;
+	mutex_unlock(&ipg->control);
+	if (ending)
+		ipogif_end_all(ipg);
+	mutex_lock(&ipg->control);
+	if (ending)
+		ipogif_released(ipg);
+	if (netif_running(ipg->dev)) {
 		if (!ipogif_start(ipg))
 			atomic_inc(&ipg->recoveries);
 		else
