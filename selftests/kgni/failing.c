@@ -15,6 +15,8 @@
 #define INJECTION "/sys/kernel/debug/fail"
 #define NTH "/proc/thread-self/fail-nth"
 #define MOST 20000 /* allocations, far more than anything here makes */
+#define EACH 500   /* allocations of which each fails: so many first ones, and so many last ones */
+#define SPARSE 16  /* of those between, which are all files of counters, one in so many fails */
 
 /* Allocations that may sleep fail as well, pages one by one, and nothing is said of it. */
 static int inject(void)
@@ -48,8 +50,8 @@ static int fail_nth(unsigned int n)
 	return fd;
 }
 
-/* Has it? None does from now on. */
-static int has_failed(int fd)
+/* How many more would have come before it did? 0: it has failed. None does from now on. */
+static unsigned int left(int fd)
 {
 	char text[16] = "";
 
@@ -57,7 +59,18 @@ static int has_failed(int fd)
 	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 || write(fd, "0", 1) != 1)
 		abort();
 	close(fd);
-	return atoi(text) == 0;
+	return strtoul(text, NULL, 10);
+}
+
+static int has_failed(int fd)
+{
+	return left(fd) == 0;
+}
+
+/* The allocation that fails after the @n-th, where there are @all. */
+static unsigned int next_to_fail(unsigned int n, unsigned int all)
+{
+	return n < EACH || n + EACH + SPARSE >= all ? n + 1 : n + SPARSE;
 }
 
 FIXTURE(calls)
@@ -179,16 +192,23 @@ TEST_F_TIMEOUT(module, clients_drivers, 1200)
 /* The driver of the NIC is bound to it, or is not: in between there is nothing. */
 TEST_F_TIMEOUT(module, bind, 1200)
 {
-	unsigned int n, refused = 0;
+	unsigned int n, all, tried = 0, refused = 0;
 	int fd, nth, rc, failed = 1;
 
 	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
 	fd = open(PCI_DRIVER "bind", O_WRONLY);
 	ASSERT_LE(0, fd);
-	for (n = 1; failed && n < MOST; n++) {
+	nth = fail_nth(MOST);
+	ASSERT_LT(0, write(fd, self->pci, strlen(self->pci)));
+	all = MOST - left(nth);
+	ASSERT_GT(MOST, all);
+	ASSERT_EQ(0, pci_wait_for_node(1));
+	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
+	for (n = 1; failed && n < MOST; n = next_to_fail(n, all)) {
 		nth = fail_nth(n);
 		rc = write(fd, self->pci, strlen(self->pci)) < 0 ? errno : 0;
 		failed = has_failed(nth);
+		tried++;
 		refused += !!rc;
 		/* PCI's core calls a region and a vector without memory so */
 		ASSERT_TRUE(!rc || (failed && (rc == ENOMEM || rc == EBUSY || rc == ENOSPC)))
@@ -203,7 +223,7 @@ TEST_F_TIMEOUT(module, bind, 1200)
 		}
 	}
 	close(fd);
-	printf("# %u allocations, without %u of them it is not bound\n", n - 2, refused);
+	printf("# %u allocations; of %u that failed, it is not bound without %u\n", all, tried - 1, refused);
 	fflush(stdout);
 	EXPECT_NE(0, refused);
 	ASSERT_FALSE(failed);
