@@ -48,6 +48,15 @@ public:
 		return reinterpret_cast<aries::Flight *>(&node(target) + 1)[initiator * aries::FLIGHT_LANES + lane];
 	}
 
+	/** Requests of a node for other hosts, which are there once it has had one. */
+	aries::CarryArea &carry(uint32_t n)
+	{
+		const auto *head = reinterpret_cast<aries::SegmentHeader *>(base_);
+
+		return *reinterpret_cast<aries::CarryArea *>(base_ + size_ -
+							     (head->nodes - n) * sizeof(aries::CarryArea));
+	}
+
 private:
 	uint8_t *base_;
 	size_t size_;

@@ -73,12 +73,13 @@ public:
 
 		delay_ = delay;
 	}
-	/** Brings a message to @host as if its peer had sent it. */
-	void inject(uint32_t host, const std::vector<std::byte> &message)
+	/** Brings a message to @host as if its peer had sent it, or host 2. */
+	void inject(uint32_t host, const std::vector<std::byte> &message) { inject(host, message, 1 - host); }
+	void inject(uint32_t host, const std::vector<std::byte> &message, uint32_t from)
 	{
 		const std::lock_guard guard(mutex_);
 
-		carriers_[host]->received(1 - host, message);
+		carriers_[host]->received(from, message);
 	}
 	void stop()
 	{
@@ -147,7 +148,7 @@ private:
 
 /**
  * Node 0 on one host, node 1 on the other, as in a Pair: node 0 initiates, node 1 has a region with a queue. Node 2 may
- * join host 0. The gateways' address is 3.
+ * join host 0. The gateways' address is 3. There is a third host, without nodes, which nobody can reach.
  */
 struct TwoHosts : Regions {
 	static constexpr uint32_t NODES = 4, GATEWAY = 3;
@@ -168,7 +169,7 @@ struct TwoHosts : Regions {
 		config.lease_ms = 100;
 		config.address = GATEWAY;
 		config.host = host;
-		config.hosts = {{0, 2}, {1}};
+		config.hosts = {{0, 2}, {1}, {}};
 		return config;
 	}
 
