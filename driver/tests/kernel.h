@@ -189,6 +189,12 @@ static inline void list_del_init(struct list_head *entry)
 	INIT_LIST_HEAD(entry);
 }
 
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	sim_list_unlink(entry);
+	list_add_tail(entry, head->next); /* behind the head */
+}
+
 static inline void list_move_tail(struct list_head *entry, struct list_head *head)
 {
 	sim_list_unlink(entry);

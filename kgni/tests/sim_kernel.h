@@ -105,6 +105,13 @@ typedef struct {
 #define atomic_read(a) ((a)->counter)
 
 typedef struct {
+	int64_t counter;
+} atomic64_t;
+
+#define atomic64_add(n, a) ((void)((a)->counter += (n)))
+#define atomic64_read(a) ((a)->counter)
+
+typedef struct {
 	int refs;
 } refcount_t;
 
