@@ -37,8 +37,8 @@ static struct ipogif_peer *ipogif_peer_find(struct ipogif *ipg, u32 address)
  * @ipg: interface
  * @address: address of its NIC
  *
- * Context: any but interrupts, under RCU. Return: the peer; NULL if there is no memory, if there
- * are too many peers, or if it is this node.
+ * Context: any but interrupts, under RCU or with softirqs disabled. Return: the peer; NULL if
+ * there is no memory, if there are too many peers, or if it is this node.
  */
 struct ipogif_peer *ipogif_peer_get(struct ipogif *ipg, u32 address)
 {

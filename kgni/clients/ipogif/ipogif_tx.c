@@ -220,7 +220,7 @@ static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
  * @counts: the stack has sent it on its queue of the same number, whose lock is held. So that queue
  *	may be stopped until the frame is sent.
  *
- * Context: softirqs disabled, under RCU.
+ * Context: softirqs disabled, which is all that pktgen has in place of RCU's lock.
  */
 void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb, bool counts)
 {
@@ -228,7 +228,7 @@ void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb, bool counts
 	struct ipogif_conn *conn;
 
 	spin_lock(&q->lock);
-	conn = rcu_dereference(peer->conn);
+	conn = rcu_dereference_bh(peer->conn);
 	if (!conn) {
 		if (peer->failures && time_before(jiffies, peer->pause)) {
 			ipogif_drop(q, skb);
@@ -250,11 +250,11 @@ void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb, bool counts
  * ipogif_flush() - send as many waiting frames as possible
  * @peer: receiver
  *
- * Context: ipogif_queue.lock held, under RCU.
+ * Context: ipogif_queue.lock held, softirqs disabled.
  */
 void ipogif_flush(struct ipogif_peer *peer)
 {
-	struct ipogif_conn *conn = rcu_dereference(peer->conn);
+	struct ipogif_conn *conn = rcu_dereference_bh(peer->conn);
 	unsigned int frames = 0, bytes = 0;
 	struct sk_buff *skb;
 
