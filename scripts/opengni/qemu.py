@@ -70,6 +70,8 @@ def kernel_arguments(config, node):
         # Nobody listens at an emulated processor's side channels, and to fend that off takes a fifth of a network driver's time.
         # The kernel's own tests of its ciphers, at each boot of a node, take a tenth of the boot's processor time.
         words += ["tsc=reliable", "no_timer_check", "mitigations=off", "cryptomgr.notests"]
+        # A busy host may leave an emulated processor without time for longer than the kernel's watchdogs take for a hang.
+        words += ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
     if config.disk and not config.boots_itself:
         words.append(f"root={config.root or '/dev/vda1'} rw")
     if not config.load_driver:
