@@ -40,7 +40,8 @@ ENVIRONMENT = {"CMOCKA_MESSAGE_OUTPUT": "TAP", "ASAN_OPTIONS": "detect_leaks=1:a
 
 @dataclass
 class Result:
-    """What has become of a mutation. by: tests that have seen it; cases: the first of their cases; ran: tests that have not."""
+    """What has become of a mutation. by: tests that have seen it; cases: the first of their cases; ran: tests that have not; slow: it
+    was run with OPENGNI_SLOW, so that `make check` may not see it."""
 
     digest: str
     outcome: str
@@ -49,6 +50,7 @@ class Result:
     cases: list[str] = field(default_factory=list)
     ran: int = 0
     seconds: float = 0.0
+    slow: bool = False
 
 
 class Results:
@@ -292,7 +294,7 @@ class Run:
     def one(self, mutation):
         """Apply a mutation, run tests until one sees it, take it back."""
         start = time.monotonic()
-        result = Result(mutation.digest(), UNSEEN)
+        result = Result(mutation.digest(), UNSEEN, slow=bool(os.environ.get("OPENGNI_SLOW")))
         try:
             for layer, first, others in self.layers(mutation):
                 if any(self.group(mutation, layer, names, result) for names in self.groups(layer, first, others)):

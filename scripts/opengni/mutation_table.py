@@ -2,6 +2,8 @@
 # Copyright (c) 2026 The OpenGNI authors
 """What tests have found of mutations, and what that has cost: the pages of Markdown that mutate.py prints."""
 
+from collections import Counter
+
 from . import mutants
 
 
@@ -21,8 +23,24 @@ def _findings(results):
     return found
 
 
+def _summary(known, results):
+    """How many are seen, by the tests of which layer, and what `make check` does not see."""
+    valid = {name: results.mutations[name] for name, mutation in known.items()
+             if name in results.mutations and results.mutations[name].digest == mutation.digest()}
+    seen = {name: result for name, result in valid.items() if result.outcome == mutants.SEEN}
+    by_default = [name for name, result in seen.items() if not result.slow]
+    layers = Counter(seen[name].layer for name in by_default)
+    lines = [f"{len(seen)} of {len(known)} mutations are seen, {len(by_default)} by `make check`" +
+             "".join(f", {count} by {layer}" for layer, count in layers.most_common())]
+    for text, names in (("Seen by check-all alone", [name for name in seen if name not in by_default]),
+                        ("Not seen", [name for name in valid if name not in seen]), ("Not run", [name for name in known if name not in valid])):
+        if names:
+            lines.append(f"{text}: " + ", ".join(f"`{name}`" for name in names))
+    return "".join(f"{line}.\n\n" for line in lines)
+
+
 def table(known, results):
-    """Two tables: of mutations, and of tests with their seconds. Results of mutations that have changed since are left out."""
+    """A summary and two tables: of mutations, and of tests with their seconds. Results of mutations that have changed since are left out."""
     lines = ["| mutation | what it breaks | seen by | seconds |", "|---|---|---|---|"]
     for name, mutation in known.items():
         result = results.mutations.get(name)
@@ -39,4 +57,4 @@ def table(known, results):
     for (layer, test), seconds in sorted(rows.items(), key=lambda row: (row[0][0], -(row[1] or 0), row[0][1])):
         every, alone = found.get((layer, test), ([], []))
         lines.append(f"| {layer} | `{test}` | {_seconds(seconds)} | {len(every) or ''} | {', '.join(f'`{name}`' for name in sorted(alone))} |")
-    return "\n".join(lines) + "\n"
+    return _summary(known, results) + "\n".join(lines) + "\n"

@@ -156,6 +156,16 @@ class Runs(unittest.TestCase):
         self.assertIn("| `kgni/one` | it counts one too many | kgni: `slow` |", text)
         self.assertIn("| kgni | `slow` | 30.0 | 1 | `kgni/one` |", text)
         self.assertIn("| kgni | `quick` | 0.1 |  |  |", text)
+        self.assertTrue(text.startswith("1 of 1 mutations are seen, 1 by `make check`, 1 by kgni.\n\n|"), text)
+
+    def test_table_tells_what_the_default_check_does_not_see(self):
+        _, results = self.run_one(("slow",))
+        results.mutations["kgni/one"].slow = True
+        text = mutation_table.table({"kgni/one": self.mutation, "kgni/two": SAMPLE}, results)
+        self.assertIn("1 of 2 mutations are seen, 0 by `make check`.\n", text)
+        self.assertIn("\n\nSeen by check-all alone: `kgni/one`.\n\nNot run: `kgni/two`.\n\n|", text)
+        _, results = self.run_one(())
+        self.assertIn("\n\nNot seen: `kgni/one`.\n\n", mutation_table.table({"kgni/one": self.mutation}, results))
 
 
 class Command(unittest.TestCase):
