@@ -22,6 +22,8 @@ struct aries_owner;
 struct aries_domain;
 
 enum aries_res {
+	ARIES_RES_MDD,
+	ARIES_RES_PAGES,
 	ARIES_RES_RECV,
 };
 
@@ -58,6 +60,7 @@ struct aries_dev {
 	struct aries_chan *chan;
 	u32 pe;
 	u32 nodes;
+	struct aries_pool mdds;
 	struct aries_pool recvs;
 	struct delayed_work recv_work;
 	u16 ecc_limit;
@@ -85,17 +88,30 @@ struct aries_kept {
 
 struct aries_cq {
 	u32 nr;
+	unsigned int mem_refs;
 };
+
+struct aries_block;
 
 struct aries_region {
 	u32 mdh;
 	bool read_only;
 	bool live;
+	bool leaving;
+	struct aries_block *block;
 	struct aries_cq *cq;
 	unsigned int recvs;
 	unsigned long start;
 	unsigned long npages;
+	unsigned int page_shift;
+	dma_addr_t table_dma;
+	__le64 **leaf;
+	struct aries_kept kept;
+	bool (*keep)(struct aries_dev *ad, struct aries_region *region);
+	void (*release)(struct aries_dev *ad, struct aries_region *region);
 };
+
+#define ARIES_REGION_MAX BIT_ULL(ARIES_OFFSET_BITS)
 
 struct aries_domain {
 	u8 ptag;
@@ -156,6 +172,16 @@ void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum 
 			   unsigned int count);
 void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		     void (*free)(struct aries_dev *ad, struct aries_kept *kept));
+int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **block);
+void aries_vmdh_put(struct aries_dev *ad, struct aries_block *block, unsigned int mdh);
+void aries_region_program(struct aries_owner *own, struct aries_region *region);
+int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh,
+			 bool later);
+u64 aries_region_take_away(struct aries_dev *ad, const struct aries_region *region);
+u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region);
+void aries_region_del(struct aries_owner *own, struct aries_region *region,
+		      struct list_head *gone);
+void aries_region_teardown(struct aries_owner *own, struct list_head *gone);
 int aries_recv_post(struct aries_owner *own, struct kgni_recv_post *arg);
 int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg);
 void aries_recv_park(struct aries_owner *own);
@@ -177,7 +203,15 @@ static inline void aries_sim_trace_recv(const struct aries_owner *own, u32 nr, u
 	(void)own, (void)nr, (void)channel;
 }
 
+static inline void aries_sim_trace_region(const struct aries_owner *own,
+					  const struct aries_region *region)
+{
+	(void)own, (void)region;
+}
+
 #define ARIES_TRACE_H
+#define trace_aries_mem_register aries_sim_trace_region
+#define trace_aries_mem_deregister aries_sim_trace_region
 #define trace_aries_job_suspend(id, dom) ((void)(id), (void)(dom))
 #define trace_aries_job_resume(id, dom) ((void)(id), (void)(dom))
 #define trace_aries_recv_post aries_sim_trace_recv
