@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "link/rates.hpp"
 #include "parameters.hpp"
 #include "topology/machine.hpp"
 
@@ -19,7 +20,6 @@ namespace aries::sim
 
 inline constexpr uint32_t NO_PLACE = UINT32_MAX;
 inline constexpr uint8_t PROCESSOR_CLASS = UINT8_MAX;
-inline constexpr uint32_t SET_FLITS = 9; ///< of data, and the tenth (P07)
 inline constexpr uint32_t MOST_FLIT_TICKS = 64 * TICKS;
 
 /** The output of a tile. */

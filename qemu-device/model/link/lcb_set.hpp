@@ -26,7 +26,7 @@
 namespace aries
 {
 
-inline constexpr uint32_t LCB_FLITS = 9; ///< of packets in a set (P07)
+inline constexpr uint32_t LCB_FLITS = SET_FLITS; ///< of packets in a set
 inline constexpr uint32_t LCB_SEQUENCE_BITS = 6;
 inline constexpr uint32_t LCB_SEQUENCES = 1u << LCB_SEQUENCE_BITS;
 inline constexpr uint32_t LCB_LOAD_BITS = 3;

@@ -56,11 +56,12 @@ static_assert(sizeof(NetlinkState) == sizeof(TileState), "it lies in a slot of i
 static_assert(sizeof(NicState) == 12, "NICs are shared between processes");
 
 inline constexpr uint32_t LINK_DEAD_LANES = 0x3; ///< lanes that do not work, 0 to 2
+static_assert(LANES - 1 <= LINK_DEAD_LANES, "one lane always works");
 inline constexpr uint32_t LINK_DOWN = 0x4;
 inline constexpr uint32_t LINK_TOLD = 0x10; ///< the far end has told of a load. A hint: it may stay set for longer
 
-/** Ticks between two messages about loads to a neighbour: 10 cycles of 875 MHz (R09). */
-inline constexpr uint64_t TELL_TICKS = 10 * 1000 * TICKS_PER_NS / 875;
+/** Ticks between two messages about loads to a neighbour: 10 cycles of the router (R09). */
+inline constexpr uint64_t TELL_TICKS = 10 * 1000 * TICKS_PER_NS / chip::ARIES.times.router_mhz;
 
 /**
  * What the far end of a link lets the near end know (R08): until tick @p far what came over the link waits there, and

@@ -18,14 +18,15 @@ namespace aries
 {
 
 /** 64 bytes in five cycles of 800 MHz: 10.24 GB/s (L08). */
-inline constexpr uint64_t INJECT_TICKS = 5 * 1000 * TICKS_PER_NS / 800;
+inline constexpr uint64_t INJECT_TICKS =
+	chip::ARIES.times.nic_packet_cycles * 1000ull * TICKS_PER_NS / chip::ARIES.times.nic_mhz;
 /** 64 bytes of either direction at 15 GB/s: what is left of a host interface that both use (L10). */
 inline constexpr uint64_t DATA_TICKS = 64 * TICKS_PER_NS / 15;
 /** A launched put: 120 million in a second (L12). */
 inline constexpr uint64_t LAUNCH_TICKS = 1000 * TICKS_PER_NS / 120;
 
 /** An atomic on a word in the AMO cache: two cycles of 800 MHz (L15). */
-inline constexpr uint64_t AMO_HIT_TICKS = 2 * 1000 * TICKS_PER_NS / 800;
+inline constexpr uint64_t AMO_HIT_TICKS = 2 * 1000 * TICKS_PER_NS / chip::ARIES.times.nic_mhz;
 /** Host memory is read: 120 million in a second (L16). */
 inline constexpr uint64_t AMO_MISS_TICKS = 1000 * TICKS_PER_NS / 120;
 /** And a translation table, too: 50 million (L16). */

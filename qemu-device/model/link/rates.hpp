@@ -11,6 +11,8 @@
 #include <array>
 #include <cstdint>
 
+#include "chip/aries.hpp"
+
 namespace aries
 {
 
@@ -28,13 +30,15 @@ constexpr uint64_t ticks_to_ns(uint64_t ticks)
 }
 
 /** From one router to the next, quiet (L05). Five of them make the 500 ns of L06. */
-inline constexpr uint64_t HOP_NS = 100;
+inline constexpr uint64_t HOP_NS = chip::ARIES.times.hop_ns;
 
 /** From NIC to NIC through one router, without serialisation: Netlink, processor tiles, switch. */
 inline constexpr uint64_t ROUTER_NS = 50;
 
-inline constexpr uint32_t LANES = 3;      ///< of each link and direction (T06)
-inline constexpr uint32_t FLIT_BITS = 48; ///< (P02)
+inline constexpr uint32_t LANES = chip::ARIES.line.lanes; ///< of each link and direction
+inline constexpr uint32_t FLIT_BITS = chip::ARIES.packets.unit_bits;
+inline constexpr uint32_t SET_FLITS = chip::ARIES.line.set_units; ///< of packets, that the LCB sends as one
+inline constexpr uint32_t SET_ALL_FLITS = SET_FLITS + chip::ARIES.line.set_extra;
 
 /** What a tile drives. */
 enum class Medium : uint8_t { Electrical, Optical, Processor };
@@ -47,11 +51,11 @@ constexpr uint64_t raw_mbit_per_s(Medium medium, uint32_t lanes = LANES)
 {
 	switch (medium) {
 	case Medium::Electrical:
-		return 14000ull * lanes;
+		return uint64_t{chip::ARIES_LINKS[chip::ARIES_GREEN].lane_mbit} * lanes;
 	case Medium::Optical:
-		return 12500ull * lanes;
+		return uint64_t{chip::ARIES_LINKS[chip::ARIES_BLUE].lane_mbit} * lanes;
 	default:
-		return 875ull * FLIT_BITS;
+		return uint64_t{chip::ARIES.times.router_mhz} * FLIT_BITS;
 	}
 }
 
@@ -64,9 +68,9 @@ inline constexpr uint32_t FLIT_SHIFT = 10;
  */
 constexpr uint64_t flit_factor(Medium medium, uint32_t lanes)
 {
-	const uint64_t lcb = medium == Medium::Processor ? 9 : 10;
+	const uint64_t lcb = medium == Medium::Processor ? SET_FLITS : SET_ALL_FLITS;
 	const uint64_t num = FLIT_BITS * 1000ull * TICKS_PER_NS * lcb << FLIT_SHIFT;
-	const uint64_t den = raw_mbit_per_s(medium, lanes) * 9;
+	const uint64_t den = raw_mbit_per_s(medium, lanes) * SET_FLITS;
 
 	return (num + den / 2) / den;
 }

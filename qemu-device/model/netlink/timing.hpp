@@ -20,9 +20,8 @@
 namespace aries
 {
 
-/** NIC clock (L08) and router clock (P02). */
-inline constexpr uint32_t NIC_MHZ = 800;
-inline constexpr uint32_t ROUTER_MHZ = 875;
+inline constexpr uint32_t NIC_MHZ = chip::ARIES.times.nic_mhz;
+inline constexpr uint32_t ROUTER_MHZ = chip::ARIES.times.router_mhz;
 
 /** A posted write over PCIe, either way: processor to NIC, or NIC to memory (from L01). */
 inline constexpr uint64_t HOST_CROSSING_NS = 250;
@@ -33,8 +32,8 @@ inline constexpr uint64_t NIC_PIPELINE_NS = 120;
 /** A read of host memory by the NIC, there and back: what makes a get dearer than a put (from L02). */
 inline constexpr uint64_t HOST_READ_NS = 510;
 
-/** Cycles in which a NIC takes 64 bytes: 5 at 800 MHz, 10.24 GB/s (L08). */
-inline constexpr uint64_t NIC_CYCLES_64B = 5;
+/** Cycles in which a NIC takes 64 bytes: 10.24 GB/s (L08). */
+inline constexpr uint64_t NIC_CYCLES_64B = chip::ARIES.times.nic_packet_cycles;
 
 /** Time for which a NIC is busy with @p bytes of payload: 6.25 ns for each started 64 (L08). */
 constexpr uint64_t nic_busy_ns(uint64_t bytes)

@@ -2,26 +2,26 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * How many flits packets take (P02 to P04).
- *
- * A request starts with 128 bits of header, a response with 32 bits. What carries data has 16 more header bits, the
- * data, and a CRC of 16 bits in the end of the last flit; what carries none has the CRC behind the header. That
- * gives the 14 + 1 flits of a 64-byte put and the 3 + 12 of a 64-byte get.
+ * How many flits packets of Aries take (P02 to P04), by their kinds; chip/aries.hpp has their form.
  */
 #ifndef ARIES_PACKET_FLITS_HPP
 #define ARIES_PACKET_FLITS_HPP
 
 #include <cstdint>
 
+#include "chip/aries.hpp"
+
 namespace aries
 {
 
-inline constexpr uint32_t FLIT_BYTES = 6;    ///< 48 bits (P02)
-inline constexpr uint32_t PACKET_BYTES = 64; ///< data in a packet, at most (P01)
-inline constexpr uint32_t PACKET_CRC_BYTES = 2;
-inline constexpr uint32_t REQUEST_HEADER_FLITS = 3;
-inline constexpr uint32_t RESPONSE_HEADER_FLITS = 1;
-inline constexpr uint32_t MAX_PACKET_FLITS = 14;
+inline constexpr const chip::PacketForm &PACKET_FORM = chip::ARIES.packets;
+
+inline constexpr uint32_t FLIT_BYTES = PACKET_FORM.unit_bits / 8;
+inline constexpr uint32_t PACKET_BYTES = PACKET_FORM.data_bytes; ///< data in a packet, at most
+inline constexpr uint32_t PACKET_CRC_BYTES = PACKET_FORM.tail_bytes;
+inline constexpr uint32_t REQUEST_HEADER_FLITS = PACKET_FORM.request_header;
+inline constexpr uint32_t RESPONSE_HEADER_FLITS = PACKET_FORM.response_header;
+inline constexpr uint32_t MAX_PACKET_FLITS = chip::most_units(PACKET_FORM);
 
 /** What a request asks for. Block transfers are puts and gets; only their channel operation is a kind of its own. */
 enum class PacketKind : uint8_t {
@@ -48,13 +48,13 @@ constexpr bool returns_data(PacketKind kind)
 /** Flits of @p bytes of data (0 to 64) and the CRC. */
 constexpr uint32_t data_flits(uint32_t bytes)
 {
-	return (bytes + PACKET_CRC_BYTES + FLIT_BYTES - 1) / FLIT_BYTES;
+	return chip::data_units(PACKET_FORM, bytes);
 }
 
 /** Flits of one request packet. @p bytes counts what it carries, or for a get what it asks for; at most 64. */
 constexpr uint32_t request_flits(PacketKind kind, uint32_t bytes)
 {
-	return REQUEST_HEADER_FLITS + (carries_data(kind) ? data_flits(bytes) : 0);
+	return chip::request_units(PACKET_FORM, carries_data(kind), bytes);
 }
 
 /**
@@ -64,12 +64,12 @@ constexpr uint32_t request_flits(PacketKind kind, uint32_t bytes)
 constexpr uint32_t response_flits(PacketKind kind, uint32_t bytes)
 {
 	if (!returns_data(kind))
-		return RESPONSE_HEADER_FLITS;
-	return RESPONSE_HEADER_FLITS + data_flits(kind == PacketKind::FetchAmo && bytes > 8 ? 8 : bytes);
+		return chip::response_units(PACKET_FORM, false, 0);
+	return chip::response_units(PACKET_FORM, true, kind == PacketKind::FetchAmo && bytes > 8 ? 8 : bytes);
 }
 
-/** Flits of a response that reports an error: header and status (as the third phit of Gemini, G12). */
-inline constexpr uint32_t ERROR_RESPONSE_FLITS = RESPONSE_HEADER_FLITS + 1;
+/** Flits of a response that reports an error: header and status. */
+inline constexpr uint32_t ERROR_RESPONSE_FLITS = RESPONSE_HEADER_FLITS + PACKET_FORM.error_units;
 
 /** What a transfer puts on the network. */
 struct TransferFlits {
