@@ -336,10 +336,11 @@ private:
 	void book_way(const RoutedPackets &routed, std::span<const uint32_t> links, const uint8_t *channels,
 		      uint32_t eject, Transit &transit) noexcept;
 	static constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and back
-	static constexpr uint32_t NIC_TILES = 4;     // processor tiles that a NIC shares with its neighbour (T04)
-	static constexpr uint32_t NICS_PER_QUAD = 2; // NICs that share them
-	static constexpr uint32_t SPLIT_ABOVE = 112; // flits that stay together: 8 of the longest packets
-	static constexpr uint32_t MAX_HOPS = 16;     // of a way by the tables, also one around what is missing
+	static constexpr uint32_t NIC_TILES =
+		chip::ARIES.tiles.share_tiles; // that a NIC shares with its neighbour (T04)
+	static constexpr uint32_t NICS_PER_QUAD = chip::ARIES.tiles.share_nics;
+	static constexpr uint32_t SPLIT_ABOVE = 8 * chip::most_units(chip::ARIES.packets); // flits that stay together
+	static constexpr uint32_t MAX_HOPS = 16; // of a way by the tables, also one around what is missing
 	// What asks for more than the quickest way.
 	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 

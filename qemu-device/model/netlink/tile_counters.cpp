@@ -19,7 +19,7 @@ constexpr NamedCounter NETWORK_NAMES[] = {ARIES_RTR_NETWORK_NAMES(ARIES_NAMED)};
 constexpr NamedCounter PROCESSOR_NAMES[] = {ARIES_RTR_PROCESSOR_NAMES(ARIES_NAMED)};
 #undef ARIES_NAMED
 
-constexpr uint32_t COLUMNS = 8;
+constexpr uint32_t COLUMNS = TILE_COLUMNS;
 constexpr uint32_t FIRST_RESPONSE = ARIES_VIRTUAL_CHANNELS / 2;
 
 static_assert(ARIES_RTR_TILES == TILES && ARIES_RTR_TILES * ARIES_RTR_ELEMENTS == ARIES_RTR_COUNTER_COUNT);
@@ -32,7 +32,7 @@ uint64_t load(const std::atomic<uint64_t> &word) noexcept
 void add_cycles(const LinkCounters::Channels &from, uint32_t to, TileCounters &values) noexcept
 {
 	for (uint32_t vc = 0; vc < ARIES_VIRTUAL_CHANNELS; vc++)
-		values[to + vc] += load(from[vc]) / TICKS_PER_NS * 875 / 1000;
+		values[to + vc] += load(from[vc]) / TICKS_PER_NS * chip::ARIES.times.router_mhz / 1000;
 }
 
 void add_flits(const TileState &tile, const LinkCounters &link, bool processor, uint32_t to,

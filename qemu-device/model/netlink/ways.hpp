@@ -10,7 +10,7 @@ namespace aries
 {
 
 inline constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
-inline constexpr uint8_t REQUEST_CHANNELS = 4; // the first of a response comes behind them (P12)
+inline constexpr uint8_t REQUEST_CHANNELS = chip::ARIES.channels.requests; // responses' come behind them (P12)
 
 /* Packets between places that go the same way, one after the other, and how they are to be routed. */
 struct Network::RoutedPackets {

@@ -13,28 +13,43 @@ namespace aries::topology
 namespace
 {
 
-enum : uint8_t { GREEN, BLACK, BLUE };
+enum : uint8_t { GREEN = chip::ARIES_GREEN, BLACK = chip::ARIES_BLACK, BLUE = chip::ARIES_BLUE };
 
-constexpr double ELECTRICAL_GBIT = 14;   ///< of a lane (T19)
-constexpr double OPTICAL_GBIT = 12.5;    ///< of a lane (T19)
-constexpr double GREEN_LENGTH_M = 0.5;   ///< across a backplane; our choice, no source has it
-constexpr double BLACK_LENGTH_M = 2.3;   ///< the longest that is needed inside a group (T17)
-constexpr double GLOBAL_LENGTH_M = 10;   ///< our choice below the 35 m that can be (T18): a hop takes 100 ns (L05)
-constexpr double CLOCK_MHZ = 875;        ///< (P02)
-constexpr unsigned CHANNELS = 4;         ///< of requests, and as many of responses (P13)
-constexpr uint8_t NIC_MASKS[] = {3, 12}; ///< NICs of the first and the second half of the processor tiles (T04)
+constexpr double GREEN_LENGTH_M = 0.5; ///< across a backplane; our choice, no source has it
+constexpr double BLACK_LENGTH_M = 2.3; ///< the longest that is needed inside a group (T17)
+constexpr double GLOBAL_LENGTH_M = 10; ///< our choice below the 35 m that can be (T18): a hop takes 100 ns (L05)
+
+double lane_gbit(uint8_t colour)
+{
+	return chip::ARIES_LINKS[colour].lane_mbit / 1000.0;
+}
+
+/* NICs that a processor tile serves: those of its share (T04). */
+uint32_t nics_at(uint32_t tile)
+{
+	constexpr uint32_t NICS = chip::ARIES.tiles.share_nics;
+	const uint32_t share = (tile - FIRST_PROCESSOR) / chip::ARIES.tiles.share_tiles;
+
+	return ((1u << NICS) - 1) << share * NICS;
+}
 
 RouterType aries_router()
 {
-	RouterType type{"Aries",  TILES / TILE_COLUMNS, TILE_COLUMNS, {}, NICS_PER_ROUTER, CHANNELS, CHANNELS,
-			CLOCK_MHZ};
+	constexpr const chip::Chip &ARIES = chip::ARIES;
+	RouterType type{ARIES.name,
+			ARIES.tiles.rows,
+			ARIES.tiles.columns,
+			{},
+			ARIES.tiles.nics,
+			ARIES.channels.requests,
+			ARIES.channels.responses,
+			static_cast<double>(ARIES.times.router_mhz)};
 
 	for (uint32_t tile = 0; tile < TILES; tile++) {
 		if (tile < NETWORK_TILES)
 			type.tiles.push_back({TileRole::Network, static_cast<uint8_t>(tile_kind(tile)), 0});
 		else
-			type.tiles.push_back(
-				{TileRole::Processor, 0, NIC_MASKS[(tile - FIRST_PROCESSOR) / (PROCESSOR_TILES / 2)]});
+			type.tiles.push_back({TileRole::Processor, 0, nics_at(tile)});
 	}
 	return type;
 }
@@ -44,10 +59,12 @@ std::vector<LinkClass> aries_classes(const AriesShape &shape)
 	const bool copper = shape.electrical_global || shape.cooling == Cooling::Air;
 	const double length = shape.global_length_m > 0 ? shape.global_length_m : GLOBAL_LENGTH_M;
 
-	return {{"green", Scope::Local, Medium::Backplane, LANES, ELECTRICAL_GBIT, GREEN_LENGTH_M},
-		{"black", Scope::Local, Medium::Copper, LANES, ELECTRICAL_GBIT, BLACK_LENGTH_M},
-		{"blue", Scope::Global, copper ? Medium::Copper : Medium::Optical, LANES,
-		 copper ? ELECTRICAL_GBIT : OPTICAL_GBIT, length}};
+	const auto &links = chip::ARIES_LINKS;
+
+	return {{links[GREEN].name, Scope::Local, Medium::Backplane, LANES, lane_gbit(GREEN), GREEN_LENGTH_M},
+		{links[BLACK].name, Scope::Local, Medium::Copper, LANES, lane_gbit(BLACK), BLACK_LENGTH_M},
+		{links[BLUE].name, Scope::Global, copper ? Medium::Copper : Medium::Optical, LANES,
+		 lane_gbit(copper ? BLACK : BLUE), length}};
 }
 
 class Builder

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "chip/aries.hpp"
+
 namespace aries::topology
 {
 
@@ -13,10 +15,10 @@ namespace
 enum : uint8_t { LOCAL, GLOBAL };
 
 constexpr uint64_t MOST_TILES = MAX_TILES;
-constexpr double LANE_GBIT = 14; ///< three lanes carry one 48-bit flit a cycle, whatever the colour
-constexpr unsigned LANES_OF_LINK = 3;
-constexpr double MHZ = 875;
-constexpr unsigned CHANNELS = 4;
+/* Routers of the literature have what Aries has; all links are as fast as those inside its groups. */
+constexpr const chip::Chip &CHIP = chip::ARIES;
+constexpr double LANE_GBIT = CHIP.links[chip::ARIES_GREEN].lane_mbit / 1000.0;
+constexpr unsigned LANES_OF_LINK = CHIP.line.lanes;
 constexpr double LOCAL_M = 2;
 constexpr double GLOBAL_M = 10;
 
@@ -29,7 +31,14 @@ uint32_t groups_of(const CanonicalShape &shape)
 RouterType router_of(const CanonicalShape &shape)
 {
 	const uint32_t tiles = shape.a - 1 + shape.h + shape.p;
-	RouterType type{"canonical", 1, tiles, {}, shape.p, CHANNELS, CHANNELS, MHZ};
+	RouterType type{"canonical",
+			1,
+			tiles,
+			{},
+			shape.p,
+			CHIP.channels.requests,
+			CHIP.channels.responses,
+			static_cast<double>(CHIP.times.router_mhz)};
 
 	type.tiles.insert(type.tiles.end(), shape.a - 1, {TileRole::Network, LOCAL, 0});
 	type.tiles.insert(type.tiles.end(), shape.h, {TileRole::Network, GLOBAL, 0});

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "packet/flits.hpp"
+#include "chip/aries.hpp"
 
 namespace aries::topology
 {
@@ -44,10 +44,7 @@ constexpr double bisection_to_global(uint32_t groups)
  */
 constexpr double payload_efficiency()
 {
-	const double flits =
-		request_flits(PacketKind::Put, PACKET_BYTES) + response_flits(PacketKind::Put, PACKET_BYTES);
-
-	return PACKET_BYTES / (flits * FLIT_BYTES) * 9 / 10;
+	return chip::put_efficiency(chip::ARIES);
 }
 
 /** Network ports that a router needs for what its nodes inject, in GB/s of data (T43). */

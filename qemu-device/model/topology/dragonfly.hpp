@@ -18,24 +18,24 @@
 namespace aries
 {
 
-inline constexpr uint32_t NICS_PER_ROUTER = 4;          ///< (T01)
+inline constexpr uint32_t NICS_PER_ROUTER = chip::ARIES.tiles.nics;
 inline constexpr uint32_t MAX_ROUTERS_PER_CHASSIS = 16; ///< (T07)
 inline constexpr uint32_t MAX_CHASSIS_PER_GROUP = 6;    ///< (T07)
 inline constexpr uint32_t MAX_GROUPS = 241;             ///< (T11)
-inline constexpr uint32_t MAX_NODES = 92544;            ///< (T12)
-inline constexpr uint32_t BLACK_LINKS = 3;              ///< parallel links to each peer chassis (T09)
-inline constexpr uint32_t BLUE_LINKS = 10;              ///< global links of a router (T10)
-inline constexpr uint32_t BUNDLE_LINKS = 4;             ///< global links in one cable (T11)
+inline constexpr uint32_t MAX_NODES = chip::ARIES.most_nodes;
+inline constexpr uint32_t BLACK_LINKS = 3;  ///< parallel links to each peer chassis (T09)
+inline constexpr uint32_t BLUE_LINKS = 10;  ///< global links of a router (T10)
+inline constexpr uint32_t BUNDLE_LINKS = 4; ///< global links in one cable (T11)
 
 /* Tiles: 48 in 6 rows of 8, 40 of the network and 8 of the processors (T02, T03). */
-inline constexpr uint32_t FIRST_GREEN = 0;
-inline constexpr uint32_t FIRST_BLACK = 15;
-inline constexpr uint32_t FIRST_BLUE = 30;
-inline constexpr uint32_t NETWORK_TILES = 40;
-inline constexpr uint32_t FIRST_PROCESSOR = 40;
-inline constexpr uint32_t PROCESSOR_TILES = 8;
-inline constexpr uint32_t TILES = 48;
-inline constexpr uint32_t TILE_COLUMNS = 8;
+inline constexpr uint32_t FIRST_GREEN = chip::ARIES_LINKS[chip::ARIES_GREEN].first_tile;
+inline constexpr uint32_t FIRST_BLACK = chip::ARIES_LINKS[chip::ARIES_BLACK].first_tile;
+inline constexpr uint32_t FIRST_BLUE = chip::ARIES_LINKS[chip::ARIES_BLUE].first_tile;
+inline constexpr uint32_t NETWORK_TILES = chip::ARIES.tiles.network;
+inline constexpr uint32_t FIRST_PROCESSOR = NETWORK_TILES;
+inline constexpr uint32_t PROCESSOR_TILES = chip::ARIES.tiles.processor;
+inline constexpr uint32_t TILES = NETWORK_TILES + PROCESSOR_TILES;
+inline constexpr uint32_t TILE_COLUMNS = chip::ARIES.tiles.columns;
 inline constexpr uint32_t NO_TILE = UINT32_MAX;
 
 enum class TileKind : uint8_t { Green, Black, Blue, Processor };
