@@ -17,7 +17,6 @@ namespace
 using topology::Machine;
 using topology::TileRole;
 
-constexpr double FLIT_BITS = FLIT_BYTES * 8;
 constexpr double MOST_LENGTH_M = 2000;
 constexpr uint64_t PACKETS_OF_NODE = 256; // in the network at a high load, of 64 bytes of data
 
@@ -95,7 +94,7 @@ uint32_t flit_ticks(double gbit_per_lane, unsigned lanes, double clock_mhz)
 	const double cycles = FLIT_BITS / (gbit_per_lane * lanes) * clock_mhz / 1000;
 
 	/* Less a millionth of a tick, which is rounding. */
-	return static_cast<uint32_t>(std::ceil(cycles * TICKS * 10 / 9 - 1e-6));
+	return static_cast<uint32_t>(std::ceil(cycles * TICKS * SET_ALL_FLITS / SET_FLITS - 1e-6));
 }
 
 Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of_class)

@@ -17,12 +17,8 @@
 namespace aries::sim
 {
 
-/**
- * Ticks of a router cycle. A cycle of 875 MHz is 8/7 ns; a flit behind the LCB (P05) takes 80/63 ns with three lanes
- * of 14 Gb/s and 64/45 ns with three of 12.5 (T19). All of them, and those of degraded links (P17), are whole numbers
- * of 1/45 cycle: 50 and 56 ticks.
- */
-inline constexpr uint32_t TICKS = 45;
+/** Ticks of a router cycle. */
+inline constexpr uint32_t TICKS = chip::ARIES.times.cycle_ticks;
 
 /** Times are in cycles of the router (P02), sizes in flits. */
 struct Parameters {

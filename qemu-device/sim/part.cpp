@@ -13,7 +13,7 @@ namespace
 /* The tenth flit of each set can be wrong as well (P07). */
 uint64_t flit_error(const Parameters &parameters)
 {
-	constexpr double BITS = FLIT_BYTES * 8 * 10 / 9.0;
+	constexpr double BITS = FLIT_BITS * SET_ALL_FLITS / static_cast<double>(SET_FLITS);
 
 	return static_cast<uint64_t>(BITS * parameters.bit_errors * 1e-12 * 0x1p64);
 }
