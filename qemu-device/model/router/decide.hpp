@@ -323,6 +323,41 @@ inline uint8_t next_channel(const Common &net, uint32_t in, bool turns, uint8_t 
 	return net.next_channel[net.kind[in] == PortKind::Global][turns][channel];
 }
 
+/** In the destination's router: a processor tile of the NIC. */
+template <typename Load>
+[[gnu::always_inline]] inline Decision decide_eject(const RouterTables &at, const Header &header, const Load &load,
+						    bool adaptive, uint64_t word) noexcept
+{
+	uint32_t ignored;
+
+	return {header.root, choose_port(at, at.eject[header.nic], adaptive, word, load, ignored), header.channel,
+		Phase::Down};
+}
+
+/** In the first router, for another one. */
+template <typename Load>
+[[gnu::always_inline]] inline Decision decide_first(const RouterTables &at, const Header &header, const Load &load,
+						    uint64_t word) noexcept
+{
+	const Candidate way = choose_way(at, header, load, word);
+
+	return {way.root, way.tile, header.channel, first_phase(way.root)};
+}
+
+/** In each router between these, where the packet came by tile @p in. */
+template <typename Load>
+[[gnu::always_inline]] inline Decision decide_next(const RouterTables &at, uint32_t in, const Header &header,
+						   const Load &load, bool adaptive, uint64_t word) noexcept
+{
+	const bool up = goes_up(at, header.phase, header.root);
+	const Phase phase = up ? Phase::Up : Phase::Down;
+	const Ports &entry = minimal_entry(at, up ? header.root : header.destination);
+	uint32_t ignored;
+
+	return {header.root, choose_port(at, entry, adaptive, word, load, ignored),
+		next_channel(*at.common, in, phase != header.phase, header.channel), phase};
+}
+
 /**
  * Decide about one packet in one router.
  *
@@ -336,28 +371,14 @@ template <typename Load>
 [[gnu::always_inline]] inline Decision decide(const RouterTables &at, uint32_t in, const Header &header,
 					      const Load &load, uint64_t random) noexcept
 {
-	const Common &net = *at.common;
 	const bool adaptive = header.mode.routing == Routing::Adaptive;
 	const uint64_t word = choice_word(adaptive, random, at.router, flow_of(header));
-	uint32_t ignored;
 
-	if (header.destination == at.here) {
-		const Ports &out = at.eject[header.nic];
-
-		return {header.root, choose_port(at, out, adaptive, word, load, ignored), header.channel, Phase::Down};
-	}
-	if (net.kind[in] == PortKind::Processor) {
-		const Candidate way = choose_way(at, header, load, word);
-
-		return {way.root, way.tile, header.channel, first_phase(way.root)};
-	}
-
-	const bool up = goes_up(at, header.phase, header.root);
-	const Phase phase = up ? Phase::Up : Phase::Down;
-	const Ports &entry = minimal_entry(at, up ? header.root : header.destination);
-
-	return {header.root, choose_port(at, entry, adaptive, word, load, ignored),
-		next_channel(net, in, phase != header.phase, header.channel), phase};
+	if (header.destination == at.here)
+		return decide_eject(at, header, load, adaptive, word);
+	if (at.common->kind[in] == PortKind::Processor)
+		return decide_first(at, header, load, word);
+	return decide_next(at, in, header, load, adaptive, word);
 }
 
 } // namespace aries::routing
