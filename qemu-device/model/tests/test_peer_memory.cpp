@@ -350,8 +350,8 @@ public:
 		slot.online.store(aries::ONLINE_ALL);
 	}
 
-	/** Publishes memory in @file, and passes @fds as the files that it is in. */
-	void pass(const std::vector<int> &fds, int file)
+	/** Publishes memory in @file from byte @offset on, and passes @fds as the files that it is in. */
+	void pass(const std::vector<int> &fds, int file, uint64_t offset = 0)
 	{
 		const aries::MemberSocket own(path_, "other", 9, 0);
 		std::vector<int> all = {own.door(), own.door()};
@@ -359,7 +359,7 @@ public:
 		struct stat st = {};
 
 		fstat(file, &st);
-		raw_.node(1).ram[0] = {0, 1 << 20, uint64_t(st.st_dev), uint64_t(st.st_ino), 0};
+		raw_.node(1).ram[0] = {0, 1 << 20, uint64_t(st.st_dev), uint64_t(st.st_ino), offset};
 		raw_.node(1).ram_version.fetch_add(2);
 		all.insert(all.end(), fds.begin(), fds.end());
 		head.node = 1;
@@ -367,6 +367,10 @@ public:
 		head.files = uint32_t(fds.size());
 		send(&head, sizeof(head), all);
 	}
+
+	/** Begins to change the list of its memory, or has done so. */
+	void turn() { raw_.node(1).ram_version.fetch_add(1); }
+	void set_count(uint32_t count) { raw_.node(1).ram_count = count; }
 
 	/** Any datagram to node 0's socket. */
 	void send(const void *data, size_t length, const std::vector<int> &fds) const
@@ -427,6 +431,18 @@ bool told(FakeHost &a, const char *cause)
 	return has(a.warning, cause);
 }
 
+/* Puts until one ends otherwise than with TIMEOUT; what it ends with. */
+uint8_t reached(FakeHost &a)
+{
+	uint8_t status = put(a);
+
+	for (unsigned int ms = 0; ms < PATIENCE_MS && status == ARIES_ST_TIMEOUT; ms++) {
+		usleep(1000);
+		status = put(a);
+	}
+	return status;
+}
+
 /* What cannot be memory is refused, with its cause, and what can is taken. */
 void test_wrong_descriptors(void **)
 {
@@ -461,13 +477,42 @@ void test_wrong_descriptors(void **)
 	liar.pass({}, sealed);
 	assert_true(told(a, "has not passed a descriptor"));
 	liar.pass({sealed}, sealed);
-	for (unsigned int ms = 0; ms < PATIENCE_MS && put(a) == ARIES_ST_TIMEOUT; ms++)
-		usleep(1000);
 	/* Reached: there is only nothing in it. */
-	assert_int_equal(put(a), ARIES_ST_TRANSLATION);
+	assert_int_equal(reached(a), ARIES_ST_TRANSLATION);
 	for (const auto &one : wrong)
 		close(one.fd);
 	close(ends[0]);
+	close(sealed);
+}
+
+/* Nothing is mapped of a list that names what is not in the file, is longer than a list may be, or just changes. */
+void test_wrong_lists(void **)
+{
+	constexpr unsigned int PUTS = 20;
+	const std::string path = fabric_path();
+	FakeHost a(path, 0);
+
+	aim_at_peer(a);
+	Impostor liar(a, path);
+	const int sealed = memfd(1 << 20, F_SEAL_SHRINK);
+
+	liar.pass({sealed}, sealed);
+	assert_int_equal(reached(a), ARIES_ST_TRANSLATION);
+	for (const uint64_t offset : {uint64_t(PAGE), uint64_t(1) << 20, UINT64_MAX - PAGE + 1}) {
+		liar.pass({sealed}, sealed, offset);
+		for (unsigned int i = 0; i < PUTS; i++)
+			assert_int_equal(put(a), ARIES_ST_TIMEOUT);
+		liar.pass({sealed}, sealed);
+		assert_int_equal(reached(a), ARIES_ST_TRANSLATION);
+	}
+	liar.turn();
+	assert_int_equal(put(a), ARIES_ST_TIMEOUT);
+	liar.turn();
+	assert_int_equal(reached(a), ARIES_ST_TRANSLATION);
+	liar.set_count(ARIES_RAM_MAX + 1);
+	liar.turn();
+	liar.turn();
+	assert_int_equal(put(a), ARIES_ST_TIMEOUT);
 	close(sealed);
 }
 
@@ -531,6 +576,7 @@ int main()
 		cmocka_unit_test(test_map_changes_under_traffic),
 		cmocka_unit_test(test_memory_that_cannot_be_given),
 		cmocka_unit_test(test_wrong_descriptors),
+		cmocka_unit_test(test_wrong_lists),
 		cmocka_unit_test(test_garbage),
 	};
 
