@@ -130,6 +130,45 @@ void reasons(void **)
 	}
 }
 
+/* Bytes with the checksum that belongs to them: the third word. */
+std::vector<std::byte> sealed(std::vector<std::byte> bytes)
+{
+	constexpr size_t AT = 2;
+	std::vector<uint64_t> words(bytes.size() / sizeof(uint64_t));
+
+	std::memcpy(words.data(), bytes.data(), bytes.size());
+	words[AT] = 0;
+	uint64_t sum = bytes.size();
+
+	for (const uint64_t word : words)
+		sum = mix64(sum ^ word);
+	words[AT] = sum;
+	std::memcpy(bytes.data(), words.data(), bytes.size());
+	return bytes;
+}
+
+/* A list says more than there is, also so much that its length in bytes is small again; and a file that just ends. */
+void lists_that_are_longer_than_the_file(void **)
+{
+	constexpr size_t FIRST = 64; /* number of failed links, four bytes each: behind the header */
+	const Damaged d;
+	const std::vector<std::byte> whole = d.bytes();
+
+	assert_string_equal(d.refused(sealed(whole)).c_str(), "");
+	for (const uint64_t count : {whole.size() / 4, whole.size(), uint64_t{1} << 62 | 3, UINT64_MAX}) {
+		std::vector<std::byte> bytes = whole;
+
+		std::memcpy(bytes.data() + FIRST, &count, sizeof(count));
+		assert_has(d.refused(sealed(bytes)), "longer than the file");
+	}
+	for (uint64_t length = FIRST; length < whole.size(); length += sizeof(uint64_t)) {
+		std::vector<std::byte> bytes(whole.begin(), whole.begin() + ptrdiff_t(length));
+
+		std::memcpy(bytes.data() + sizeof(uint64_t), &length, sizeof(length));
+		assert_true(!d.refused(sealed(bytes)).empty());
+	}
+}
+
 /* Whoever can write the file can compute a checksum. decide() would believe each of these. */
 void what_decide_would_trip_over_is_refused(void **)
 {
@@ -146,6 +185,11 @@ void what_decide_would_trip_over_is_refused(void **)
 	assert_has(d.refused_with([](Common &c, auto &) { c.linked_bits.clear(); }), "linked groups");
 	assert_has(d.refused_with([](Common &, auto &groups) { groups[1].roots[0] = 8; }), "of its group");
 	assert_has(d.refused_with([](Common &, auto &groups) { groups[1].entries[5].first = 60000; }), "no tiles");
+	assert_has(d.refused_with([](Common &, auto &groups) {
+		/* Of the tiles of its router it has the last one, and one more. */
+		groups[1].entries[5] = {uint16_t(groups[1].first[1] - groups[1].first[0] - 1), 2};
+	}),
+		   "no tiles");
 	assert_has(d.refused_with([](Common &, auto &groups) { groups[1].entries.pop_back(); }), "another length");
 	assert_has(d.refused_with([](Common &, auto &groups) { groups[2].first[1] = 1u << 31; }), "not there");
 	assert_has(d.refused_with([](Common &, auto &groups) {
@@ -205,6 +249,7 @@ int main()
 		cmocka_unit_test(what_comes_back_decides_alike),
 		cmocka_unit_test(every_damaged_word_is_seen),
 		cmocka_unit_test(reasons),
+		cmocka_unit_test(lists_that_are_longer_than_the_file),
 		cmocka_unit_test(what_decide_would_trip_over_is_refused),
 		cmocka_unit_test(a_router_that_is_cut_off_has_no_output),
 	};
