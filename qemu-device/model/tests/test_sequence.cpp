@@ -301,6 +301,8 @@ void test_lost_responses(void **)
 		expect.check(p);
 	}
 	assert_int_equal(p.a.counter(ARIES_CNT_TIMEOUTS), timeouts);
+	/* All others have come. */
+	assert_int_equal(p.a.counter(ARIES_CNT_RSP_PACKETS), p.a.counter(ARIES_CNT_REQ_PACKETS) - timeouts);
 }
 
 /* The same for single words: executed once, however many copies come, and nothing is stored at home. */
