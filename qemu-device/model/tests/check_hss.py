@@ -322,6 +322,17 @@ class Hss(unittest.TestCase):
         self.assertEqual((self.status()["links masked"], len(self.status()["links not in the tables"])), ([], 1))
         self.assertIn("nothing to do", self.good(HSS, "reroute"))
 
+    def test_one_link_is_back(self):
+        """No way was lost without it, but the tables shall have it."""
+        link = self.links(0, "black")[:1]
+        self.cut(link)
+        self.good(HSS, "reroute")
+        manager = self.manager()
+        self.restore(link)
+        self.assertIn("1 link is back", manager.wait_for("impaired")["text"])
+        self.generation_of(manager)
+        self.assertEqual(self.status()["links not in the tables"], [])
+
     def test_warm_swap(self):
         before = {way["outputs"] for way in self.ways()}
         self.bad("node 1 runs at router 15", "warm-swap", "15")
