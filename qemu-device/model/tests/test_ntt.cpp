@@ -74,6 +74,10 @@ void test_blocks(void **)
 	job.expect(2, 1);
 	job.expect(3, 2);
 	assert_int_equal(job.put(4, 0), ARIES_ST_NTT);
+	/* Nor if the entry behind its own is another job's. */
+	job.entry(2, 2);
+	assert_int_equal(job.put(4, 0), ARIES_ST_NTT);
+	assert_int_equal(job.put(5, 0), ARIES_ST_NTT);
 	/* The last node of the second block is elsewhere, then the whole block. */
 	job.replace(1, 3, 1);
 	job.expect(2, 1);
