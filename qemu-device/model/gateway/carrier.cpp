@@ -7,6 +7,7 @@
 
 #include "fabric/flight.hpp"
 #include "fabric/quiet_thread.hpp"
+#include "nic/copy.hpp"
 #include "nic/rmt.hpp"
 #include "nic/serve_carried.hpp"
 
@@ -231,7 +232,7 @@ void Carrier::take_one(uint32_t node, const Source &source, CarryArea &area, uin
 	const auto request = copy_once<CarriedRequest>(&slot.request);
 	const bool put =
 		CarriedKind(request.kind) == CarriedKind::Put || CarriedKind(request.kind) == CarriedKind::BlockPut;
-	const uint32_t bytes = put ? request.part : 0, at = slot.payload;
+	const uint32_t bytes = put ? request.part : 0, at = copy_once<uint32_t>(&slot.payload);
 	const uint32_t host = request.target < config_.nodes ? host_of_[request.target] : NOBODY;
 	const Open open = {.host = host,
 			   .source = node,

@@ -7,6 +7,7 @@
 
 #include "fabric/flight.hpp"
 #include "gateway/take_front.hpp"
+#include "nic/copy.hpp"
 #include "nic/serve_carried.hpp"
 
 namespace aries
@@ -253,7 +254,8 @@ bool Carrier::answer(const Open &open, CarriedResponse response, std::span<const
 	if (open.key != key_of(open.source) || source.key != open.key || area.key.load() != open.key)
 		return false;
 	CarrySlot &slot = area.slot[open.slot];
-	const uint32_t at = slot.payload, room = slot.room;
+	/* The node is not trusted: it may change these meanwhile. */
+	const auto at = copy_once<uint32_t>(&slot.payload), room = copy_once<uint32_t>(&slot.room);
 	const bool heap = room && at <= sizeof(area.heap) && room <= sizeof(area.heap) - at;
 
 	if (data.size() > (heap ? room : CARRY_SMALL)) {
