@@ -42,7 +42,7 @@ void slnd_keeper_wake(void)
 {
 }
 
-/* A connection that was not closed in an orderly way ends, at a time shortly before jiffies wrap. */
+/* A connection that was not closed in an orderly way ends, shortly before jiffies wrap. */
 static void end_connection(bool known, bool initiator)
 {
 	const gni_mem_handle_t handle = { .qword1 = 0x1111 };
