@@ -6,7 +6,7 @@
  *
  * A description is constexpr and used as such: what asks one is compiled with its numbers. Nothing in it is called for
  * a packet. Sizes on the wire are in units: what a link carries as a whole, a flit of Aries or a phit of Gemini. How
- * packets find their way is the other half of a chip, a routing strategy: see router/strategy.hpp.
+ * packets find their way is the other half of a chip, a routing strategy, as in router/decide.hpp.
  */
 #ifndef ARIES_CHIP_CHIP_HPP
 #define ARIES_CHIP_CHIP_HPP

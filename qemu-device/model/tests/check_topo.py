@@ -107,6 +107,25 @@ class Topo(unittest.TestCase):
             full.write_text("\n".join(lines[:at - 40]) + "\n  - [1,", encoding="utf-8")
             self.bad(1, "full.yaml:", "validate", str(full))
 
+    def test_torus_G46_G53_G54_G55(self):
+        """Machines of cabinets: names of routers, the example of 40 cabinets, a note, what cannot be."""
+        places = self.report("places", "torus:class=1,cabinets=4")["routers"]
+        self.assertEqual(len(places), 4 * 6 * 8)
+        self.assertEqual(places[0], {"router": 0, "name": "c0-0c0s0g0", "place": "x 0 y 0 z 0", "nodes": "0 1"})
+        self.assertEqual(places[-1], {"router": 191, "name": "c1-0c2s7g1", "place": "x 3 y 5 z 7", "nodes": "382 383"})
+        self.assertNotIn("name", self.report("places", "torus:x=4,y=4,z=4")["routers"][0])
+        self.assertEqual(self.report("places", "canonical:p=2,a=2,h=1")["routers"][2], {"router": 2, "place": "group 1 router 0", "nodes": "4 5"})
+        status, out, err = run("bisection", "torus:class=3,cabinets=10,rows=4", "--json")
+        self.assertEqual((status, err.count("note: 40 cabinets")), (0, 1))
+        cut = json.loads(out)
+        self.assertEqual((cut["cut"], cut["links"], cut["nodes"], cut["GB/s both ways"]), ("z", 320 * 4, "1920 | 1920", 3000))
+        report = self.report("bandwidth", "torus:x=10,y=16,z=24")
+        self.assertEqual((report["global GB/s"], report["payload efficiency"]), (6000, 0.627451))
+        self.assertEqual(self.report("print", "torus:class=3,cabinets=25,rows=8")["nodes"], 19200)
+        self.good("svg", "torus:class=0,cabinets=1")
+        self.bad(1, "class 0 has 1 to 3 cabinets, not 4 (G48)", "print", "torus:class=0,cabinets=4")
+        self.bad(1, "are one of 3 x 4 x 8", "print", "torus:class=0,cabinets=1,x=4")
+
     def test_svg(self):
         """A picture has every router, a frame for each group, and a line for each connected pair."""
         picture = xml.etree.ElementTree.fromstring(self.good("svg", "aries:groups=3,chassis=2,slots=4"))

@@ -47,13 +47,13 @@ Built build_from(const std::string &text)
 	return build_named(builder, parameters);
 }
 
-Machine machine_from(const std::string &text)
+Built built_from(const std::string &text)
 {
 	Built built = names_builder(text) ? build_from(text) : read_yaml(text);
 
 	for (const std::string &line : built.advice)
 		std::cerr << "aries-topo: note: " << line << "\n";
-	return std::move(built.machine);
+	return built;
 }
 
 /* The subcommands, and what was given to them. */
@@ -71,14 +71,20 @@ struct Commands {
 			std::cout << text_of(report);
 	}
 
-	CLI::App *add(CLI::App &app, const char *name, const char *help,
-		      const std::function<void(const Machine &)> &run)
+	CLI::App *add_built(CLI::App &app, const char *name, const char *help,
+			    const std::function<void(const Built &)> &run)
 	{
 		CLI::App *command = app.add_subcommand(name, help);
 
 		command->add_option("machine", machine, MACHINE_HELP)->required();
-		command->callback([this, run] { chosen = [this, run] { run(machine_from(machine)); }; });
+		command->callback([this, run] { chosen = [this, run] { run(built_from(machine)); }; });
 		return command;
+	}
+
+	CLI::App *add(CLI::App &app, const char *name, const char *help,
+		      const std::function<void(const Machine &)> &run)
+	{
+		return add_built(app, name, help, [run](const Built &built) { run(built.machine); });
 	}
 
 	CLI::App *add_report(CLI::App &app, const char *name, const char *help,
@@ -104,6 +110,10 @@ void add_commands(CLI::App &app, Commands &commands)
 	});
 	commands.add_report(app, "device", "the properties of aries-nic that describe it, if there are any",
 			    report_device);
+	commands.add_built(
+			app, "places", "where routers are, what they are called, which nodes they have",
+			[&commands](const Built &built) { commands.show(report_places(built.machine, built.names)); })
+		->add_flag("--json", commands.json, "the same as JSON");
 	commands.add(app, "svg", "draw it", [](const Machine &machine) { write_svg(std::cout, machine); });
 	commands.add(app, "yaml", "write it in full", [](const Machine &machine) { write_yaml(std::cout, machine); });
 	commands.add_report(app, "cables", "cables by class, of a group and of a node", report_cables);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chip/gemini.hpp"
 #include "topo/yaml.hpp"
 #include "topology/closed_forms.hpp"
 #include "topology/figures.hpp"
@@ -44,6 +45,17 @@ Json cut_report(const Machine &machine, const Bisection &bisection)
 	for (size_t cls = 0; cls < machine.classes.size(); cls++)
 		report[machine.classes[cls].name + " links"] = cut.by_class[cls].links;
 	return report;
+}
+
+/* Coordinates with the names of their axes: a file may call an axis as it likes. */
+std::string place_text(const Machine &machine, size_t router)
+{
+	const RouterPlace &place = machine.routers[router];
+	std::string text = machine.groups > 1 ? "group " + std::to_string(place.group) : "";
+
+	for (size_t axis = 0; axis < machine.axes.size(); axis++)
+		text += (text.empty() ? "" : " ") + machine.axes[axis] + " " + std::to_string(place.at[axis]);
+	return text;
 }
 
 } // namespace
@@ -128,13 +140,17 @@ Json report_bisection(const Machine &machine)
 
 Json report_bandwidth(const Machine &machine)
 {
-	const double of_node = global_gbyte_per_s_per_node(machine);
-	Json report = {{"global GB/s", rounded(global_gbyte_per_s(machine))},
-		       {"global GB/s of a node", rounded(of_node)}};
+	const bool torus = machine.family == "torus";
+	/* Of uniform traffic half crosses the middle of a torus: its global bandwidth is twice its bisection (G54). */
+	const double global = torus ? 2 * bisection(machine).cut.both_ways() : global_gbyte_per_s(machine);
+	const double of_node = machine.nodes.empty() ? 0 : global / static_cast<double>(machine.nodes.size());
+	Json report = {{"global GB/s", rounded(global)}, {"global GB/s of a node", rounded(of_node)}};
 
-	if (machine.family == "aries") {
-		report["global GB/s of a node, 64-byte puts"] = rounded(of_node * payload_efficiency());
-		report["payload efficiency"] = rounded(payload_efficiency());
+	if (machine.family == "aries" || torus) {
+		const double efficiency = torus ? chip::put_efficiency(chip::GEMINI) : payload_efficiency();
+
+		report["global GB/s of a node, 64-byte puts"] = rounded(of_node * efficiency);
+		report["payload efficiency"] = rounded(efficiency);
 	}
 	if (machine.groups > 1)
 		report["local by global bandwidth"] = rounded(local_to_global(machine));
@@ -144,6 +160,28 @@ Json report_bandwidth(const Machine &machine)
 			{{"class", machine.classes[i].name},
 			 {"GB/s of a link", rounded(machine.classes[i].gbyte_per_s(machine.classes[i].lanes))},
 			 {"uniform traffic that stays", rounded(share_that_stays(machine, i))}});
+	return report;
+}
+
+Json report_places(const Machine &machine, const std::vector<std::string> &names)
+{
+	std::vector<std::string> nodes(machine.routers.size());
+	Json report = {{"routers", Json::array()}};
+
+	for (size_t node = 0; node < machine.nodes.size(); node++) {
+		std::string &list = nodes[machine.nodes[node].router];
+
+		list += (list.empty() ? "" : " ") + std::to_string(node);
+	}
+	for (size_t router = 0; router < machine.routers.size(); router++) {
+		Json line = {{"router", router}};
+
+		if (!names.empty())
+			line["name"] = names[router];
+		line["place"] = place_text(machine, router);
+		line["nodes"] = nodes[router];
+		report["routers"].push_back(std::move(line));
+	}
 	return report;
 }
 

@@ -73,6 +73,16 @@ std::string set_value(Cooling &field, const std::string &text)
 	return set_choice<Cooling>(field, text, {{"water", Cooling::Water}, {"air", Cooling::Air}});
 }
 
+std::string set_value(TorusClass &field, const std::string &text)
+{
+	return set_choice<TorusClass>(field, text,
+				      {{"0", TorusClass::Class0},
+				       {"1", TorusClass::Class1},
+				       {"2", TorusClass::Class2},
+				       {"3", TorusClass::Class3},
+				       {"m", TorusClass::M}});
+}
+
 std::string set_value(BundleRule &field, const std::string &text)
 {
 	return set_choice<BundleRule>(field, text,
@@ -126,10 +136,14 @@ const std::vector<Field<CanonicalShape>> &fields(const CanonicalShape &)
 const std::vector<Field<TorusShape>> &fields(const TorusShape &)
 {
 	static const std::vector<Field<TorusShape>> list = {
-		field("x", &TorusShape::x, "nodes"),
+		field("x", &TorusShape::x, "nodes, unless there is a class"),
 		field("y", &TorusShape::y, "nodes, an even number"),
 		field("z", &TorusShape::z, "nodes"),
 		field("open_y", &TorusShape::open_y, "true: a mesh in y"),
+		field("class", &TorusShape::of, "of a machine of cabinets: 0, 1, 2, 3, or m"),
+		field("cabinets", &TorusShape::cabinets, "of a row"),
+		field("rows", &TorusShape::rows, "of cabinets, if there may be several"),
+		field("chassis", &TorusShape::chassis, "of the only cabinet of class m, 1 to 3"),
 	};
 
 	return list;
@@ -174,7 +188,7 @@ template <typename Shape> Shape shape_of(const std::vector<Parameter> &parameter
 
 Built with(Machine machine)
 {
-	return {std::move(machine), {}};
+	return {std::move(machine), {}, {}};
 }
 
 template <typename Shape> std::string describe(const char *name, const char *help)
@@ -194,12 +208,15 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 		if (builder == "aries") {
 			const auto shape = shape_of<AriesShape>(parameters);
 
-			return {build_aries(shape), advise_aries(shape)};
+			return {build_aries(shape), advise_aries(shape), {}};
 		}
 		if (builder == "canonical")
 			return with(build_canonical(shape_of<CanonicalShape>(parameters)));
-		if (builder == "torus")
-			return with(build_torus(shape_of<TorusShape>(parameters)));
+		if (builder == "torus") {
+			const auto shape = shape_of<TorusShape>(parameters);
+
+			return {build_torus(shape), advise_torus(shape), torus_names(shape)};
+		}
 		if (builder == "clos")
 			return with(build_clos(shape_of<ClosShape>(parameters)));
 	} catch (const ParameterError &) {

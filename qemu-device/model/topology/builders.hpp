@@ -39,6 +39,7 @@ private:
 struct Built {
 	Machine machine;
 	std::vector<std::string> advice; ///< what can be built, but should not
+	std::vector<std::string> names;  ///< of routers, as they are called there; none if nobody names them
 };
 
 /** @throws ParameterError */
