@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/**
+ * @file
+ * Routing on a torus: dimension by dimension, in each the shorter way round its ring. The strategy of Gemini, as
+ * decide.hpp is that of Aries; Documentation/routing.md tells the whole.
+ *
+ * Tables are the sum of the axes. A router has one entry for each coordinate of each axis, not one for each router:
+ * which way round the ring leads there. Between neighbours there are parallel links; one of those that work is taken.
+ *
+ * With one channel a class each ring is a circle of waits, which only a rule about room can keep open (bubble flow
+ * control: a packet enters a ring where two fit). With two there is none: a packet changes to the second where the ring
+ * closes (the dateline), and begins with the first in each dimension. No source tells how Gemini does it.
+ */
+#ifndef ARIES_ROUTER_TORUS_HPP
+#define ARIES_ROUTER_TORUS_HPP
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chip/gemini.hpp"
+#include "router/decide.hpp"
+#include "router/table_builder.hpp"
+
+namespace aries::routing
+{
+
+inline constexpr size_t TORUS_AXES = chip::GEMINI_LINKS.size();
+inline constexpr uint32_t TORUS_DATELINE_CHANNELS = 2; ///< of a class
+
+using TorusAddress = std::array<uint16_t, TORUS_AXES>;
+
+/** Which way round a ring. */
+enum class Turn : uint8_t {
+	Up,     ///< to the next higher coordinate, or from the last to the first
+	Down,   ///< the other way
+	Either, ///< both are as long; a packet chooses
+	Here,   ///< there is nothing to go in this axis
+	Cut,    ///< neither way round works
+};
+
+/** What a packet carries for routers of a torus. */
+struct TorusHeader {
+	TorusAddress destination;
+	uint32_t hash;   ///< of header fields; equal ones take equal links if the packet is not adaptive (G29)
+	uint8_t nic;     ///< of the destination's router
+	uint8_t channel; ///< of its class, that it came in
+	bool adaptive;   ///< any of the parallel links, by load (G29)
+};
+
+struct TorusDecision {
+	uint8_t tile; ///< NO_OUTPUT if there is no way
+	uint8_t channel;
+};
+
+/** The tables of one router. */
+struct TorusRouter {
+	TorusAddress here;
+	uint32_t router;
+	const Turn *turns; ///< of all axes, one behind the other
+	std::array<uint32_t, TORUS_AXES> first;
+	std::array<std::array<uint8_t, 2>, TORUS_AXES> links; ///< that work, by axis and Turn: a bit for each tile
+	std::array<uint16_t, TORUS_AXES> last;                ///< highest coordinate
+	uint8_t channels;                                     ///< of a class: 1, or TORUS_DATELINE_CHANNELS
+
+	Turn turn(size_t axis, uint32_t to) const noexcept { return turns[first[axis] + to]; }
+};
+
+/** First tile towards a neighbour. */
+constexpr uint32_t torus_tile(size_t axis, Turn turn)
+{
+	const chip::LinkForm &form = chip::GEMINI_LINKS[axis];
+
+	return form.first_tile + (turn == Turn::Down ? form.tiles / 2 : 0);
+}
+
+/** Dimension of a network tile. */
+constexpr size_t torus_axis(uint32_t tile)
+{
+	size_t axis = TORUS_AXES - 1;
+
+	while (axis && tile < chip::GEMINI_LINKS[axis].first_tile)
+		axis--;
+	return axis;
+}
+
+/** The @p nth bit of those that are set. */
+constexpr uint32_t nth_bit(uint32_t bits, uint32_t nth)
+{
+	while (nth--)
+		bits &= bits - 1;
+	return static_cast<uint32_t>(std::countr_zero(bits));
+}
+
+/**
+ * The strategy: what a router does with a packet, first, between, last. @p load is a callable of a tile as for
+ * decide();
+ * @p random bits are looked at only if the packet is adaptive.
+ */
+struct TorusRouting {
+	/** The axis to go in, TORUS_AXES if the packet is there. */
+	static size_t axis_of(const TorusRouter &at, const TorusAddress &to) noexcept
+	{
+		size_t axis = 0;
+
+		while (axis < TORUS_AXES && to[axis] == at.here[axis])
+			axis++;
+		return axis;
+	}
+
+	template <typename Load>
+	static TorusDecision first(const TorusRouter &at, const TorusHeader &header, const Load &load,
+				   uint64_t random) noexcept
+	{
+		return go(at, axis_of(at, header.destination), false, header, load, random);
+	}
+
+	/** @param in network tile by which the packet came */
+	template <typename Load>
+	static TorusDecision next(const TorusRouter &at, uint32_t in, const TorusHeader &header, const Load &load,
+				  uint64_t random) noexcept
+	{
+		const size_t axis = axis_of(at, header.destination);
+
+		return go(at, axis, axis == torus_axis(in) && header.channel, header, load, random);
+	}
+
+	/** Processor tiles serve both NICs (G03): any, by hash or by load. */
+	template <typename Load>
+	static TorusDecision eject(const TorusRouter &at, const TorusHeader &header, const Load &load,
+				   uint64_t random) noexcept
+	{
+		constexpr uint32_t TILES = (1u << chip::GEMINI.tiles.processor) - 1;
+
+		return {choose(chip::GEMINI.tiles.network, TILES, header.adaptive, load, word_of(at, header, random)),
+			header.channel};
+	}
+
+private:
+	static constexpr uint32_t EITHER_BIT = 48; ///< of the word to choose by; the lowest 32 choose tiles
+
+	/* Over the seam, and behind it in the same axis, packets are in the second channel. */
+	template <typename Load>
+	static TorusDecision go(const TorusRouter &at, size_t axis, bool second, const TorusHeader &header,
+				const Load &load, uint64_t random) noexcept
+	{
+		const uint64_t word = word_of(at, header, random);
+		Turn turn = at.turn(axis, header.destination[axis]);
+
+		/* One step further one half is shorter, so the packet keeps to it. */
+		if (turn == Turn::Either)
+			turn = word >> EITHER_BIT & 1 ? Turn::Up : Turn::Down;
+		if (turn > Turn::Down) [[unlikely]]
+			return {NO_OUTPUT, 0};
+
+		const bool seam = at.here[axis] == (turn == Turn::Up ? at.last[axis] : 0);
+		const uint8_t tile = choose(torus_tile(axis, turn), at.links[axis][static_cast<size_t>(turn)],
+					    header.adaptive, load, word);
+
+		return {tile, static_cast<uint8_t>(at.channels > 1 && (second || seam))};
+	}
+
+	static uint64_t word_of(const TorusRouter &at, const TorusHeader &header, uint64_t random) noexcept
+	{
+		return choice_word(header.adaptive, random, at.router, header.hash);
+	}
+
+	/* One of the tiles whose bits are set: of two random ones the lighter, or by hash; never one that is down. */
+	template <typename Load>
+	static uint8_t choose(uint32_t tile, uint32_t bits, bool adaptive, const Load &load, uint64_t word) noexcept
+	{
+		const auto count = static_cast<uint32_t>(std::popcount(bits));
+		const uint32_t nth = pick16(word, count);
+		uint32_t best = tile + nth_bit(bits, nth);
+		uint32_t lightest = load(best);
+
+		if (adaptive && count > 1 && lightest) {
+			const uint32_t shift = 1 + pick16(word >> 16, count - 1);
+			const uint32_t second = tile + nth_bit(bits, (nth + shift) % count);
+			const uint32_t other = load(second);
+
+			if (other < lightest) {
+				lightest = other;
+				best = second;
+			}
+		}
+		for (uint32_t i = 1; lightest == LOAD_DOWN && i < count; i++) {
+			best = tile + nth_bit(bits, (nth + i) % count);
+			lightest = load(best);
+		}
+		return lightest == LOAD_DOWN ? NO_OUTPUT : static_cast<uint8_t>(best);
+	}
+};
+
+/** The tables of all routers of a torus. May be moved, not copied: routers point into it. */
+class TorusTables
+{
+public:
+	/**
+	 * @param machine must pass check(); throws std::invalid_argument with its text if it does not
+	 * @param channels of a class, 1 or TORUS_DATELINE_CHANNELS
+	 * @param failures links, and routers with all of theirs, that must not be used. Parallel links are taken
+	 * first, then the long way round
+	 */
+	explicit TorusTables(const topology::Machine &machine, uint8_t channels = TORUS_DATELINE_CHANNELS,
+			     const Failures &failures = {});
+	TorusTables(TorusTables &&) = default;
+	TorusTables &operator=(TorusTables &&) = default;
+	TorusTables(const TorusTables &) = delete;
+	TorusTables &operator=(const TorusTables &) = delete;
+
+	/** Empty if a machine is a torus of Gemini routers, else one line that tells in what it is none. */
+	static std::string check(const topology::Machine &machine);
+
+	const TorusRouter &router(uint32_t router) const noexcept { return routers_[router]; }
+	uint32_t routers() const noexcept { return static_cast<uint32_t>(routers_.size()); }
+	uint32_t router_at(const TorusAddress &at) const noexcept
+	{
+		return number_[(size_t{at[0]} * sizes_[1] + at[1]) * sizes_[2] + at[2]];
+	}
+
+	/** Can packets of a router get to another one by these tables? Walks the way. */
+	bool reaches(uint32_t from, uint32_t to) const noexcept;
+
+	/** Memory of all the tables, without that of the allocator. */
+	size_t bytes() const noexcept;
+
+private:
+	void count_links(const topology::Machine &machine, const Failures &failures);
+	void turn_line(size_t axis, const TorusAddress &line);
+
+	std::array<uint32_t, TORUS_AXES> sizes_{};
+	std::vector<uint32_t> number_; ///< of the router at a place
+	std::vector<Turn> turns_;
+	std::vector<TorusRouter> routers_;
+};
+
+} // namespace aries::routing
+
+#endif

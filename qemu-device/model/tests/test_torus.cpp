@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/*
+ * Routing on a torus (G02, G06, G18, G29, G57): every pair by the shortest way, links loaded alike, no circle of waits,
+ * links and routers that fail.
+ */
+#include "cmocka_cpp.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "dependencies.hpp"
+#include "router/torus.hpp"
+#include "topology/build_torus.hpp"
+#include "topology/wiring.hpp"
+
+using namespace aries;
+using namespace aries::routing;
+using topology::build_torus;
+using topology::Machine;
+using topology::TorusClass;
+using topology::TorusShape;
+using topology::Wiring;
+
+namespace
+{
+
+struct NoLoad {
+	uint32_t operator()(uint32_t) const { return 0; }
+};
+
+std::vector<TorusShape> shapes()
+{
+	return {{4, 4, 4},
+		{5, 6, 3},
+		{1, 8, 8},
+		{3, 12, 1},
+		{5, 8, 5, true},
+		{.of = TorusClass::Class0, .cabinets = 1},
+		{.of = TorusClass::Class1, .cabinets = 4},
+		{.of = TorusClass::M, .cabinets = 2}};
+}
+
+/* A machine, its tables, and what walks over it need. */
+struct Torus {
+	explicit Torus(const TorusShape &shape, uint8_t channels = TORUS_DATELINE_CHANNELS,
+		       const Failures &failures = {})
+		: machine(build_torus(shape)), wiring(machine), tables(machine, channels, failures)
+	{
+	}
+
+	uint32_t routers() const { return tables.routers(); }
+
+	Machine machine;
+	Wiring wiring;
+	TorusTables tables;
+};
+
+struct Hop {
+	uint32_t router, tile, channel;
+};
+
+/* The way of a packet. @return it arrives */
+template <typename Load>
+bool walk(const Torus &net, uint32_t from, uint32_t to, TorusHeader header, const Load &load, std::vector<Hop> &way)
+{
+	uint32_t at = from, in = UINT32_MAX;
+	uint64_t random = header.hash;
+
+	way.clear();
+	header.destination = net.tables.router(to).here;
+	header.channel = 0;
+	while (at != to) {
+		const TorusRouter &router = net.tables.router(at);
+		const auto loads = [&](uint32_t tile) { return load(at, tile); };
+
+		random = mix64(random + at);
+
+		const TorusDecision go = in == UINT32_MAX ? TorusRouting::first(router, header, loads, random)
+							  : TorusRouting::next(router, in, header, loads, random);
+
+		if (go.tile == NO_OUTPUT || way.size() > net.routers())
+			return false;
+		way.push_back({at, go.tile, go.channel});
+
+		const topology::LinkEnd far = net.wiring.far_end(at, go.tile);
+
+		if (far.tile == topology::NOT_CONNECTED)
+			fail_msg("router %u sends by tile %u, which has no link", at, go.tile);
+		at = far.router;
+		in = far.tile;
+		header.channel = go.channel;
+	}
+	return TorusRouting::eject(net.tables.router(at), header, NoLoad{}, random).tile >= chip::GEMINI.tiles.network;
+}
+
+uint32_t quiet(uint32_t, uint32_t)
+{
+	return 0;
+}
+
+uint32_t distance(const Machine &machine, const TorusShape &shape, uint32_t a, uint32_t b)
+{
+	std::array<uint32_t, 3> sizes{};
+	uint32_t sum = 0;
+
+	for (const auto &place : machine.routers) {
+		for (size_t axis = 0; axis < 3; axis++)
+			sizes[axis] = std::max<uint32_t>(sizes[axis], place.at[axis] + 1u);
+	}
+	for (size_t axis = 0; axis < 3; axis++) {
+		const uint32_t from = machine.routers[a].at[axis], to = machine.routers[b].at[axis];
+		const uint32_t straight = from > to ? from - to : to - from;
+
+		sum += axis == 1 && shape.open_y ? straight : std::min(straight, sizes[axis] - straight);
+	}
+	return sum;
+}
+
+/* Every pair, hashed and adaptive: as many hops as the shortest way has, dimension after dimension. */
+void every_pair_by_the_shortest_way_G29(void **)
+{
+	std::vector<Hop> way;
+
+	for (const TorusShape &shape : shapes()) {
+		const Torus net(shape);
+
+		for (uint32_t from = 0; from < net.routers(); from++) {
+			for (uint32_t to = 0; to < net.routers(); to++) {
+				const bool adaptive = (from + to) % 2;
+
+				assert_true(walk(net, from, to, {.hash = from * 7919 + to, .adaptive = adaptive}, quiet,
+						 way));
+				assert_int_equal(way.size(), distance(net.machine, shape, from, to));
+				assert_true(std::is_sorted(way.begin(), way.end(), [](const Hop &a, const Hop &b) {
+					return torus_axis(a.tile) < torus_axis(b.tile);
+				}));
+				assert_true(net.tables.reaches(from, to));
+			}
+		}
+	}
+}
+
+/* Uniform traffic by hash loads all links of a dimension that closes alike, also where it has but two routers. */
+void links_of_a_dimension_are_loaded_alike_G06(void **)
+{
+	for (const TorusShape &shape : {TorusShape{4, 4, 4}, TorusShape{5, 12, 3}, TorusShape{8, 8, 2}}) {
+		const Torus net(shape);
+		std::vector<uint32_t> load(size_t{net.routers()} * net.wiring.tiles());
+		std::vector<Hop> way;
+		std::mt19937_64 random(1);
+
+		for (uint32_t round = 0; round < 600'000 / (net.routers() * net.routers()); round++) {
+			for (uint32_t from = 0; from < net.routers(); from++) {
+				for (uint32_t to = 0; to < net.routers(); to++) {
+					walk(net, from, to, {.hash = static_cast<uint32_t>(random())}, quiet, way);
+					for (const Hop &hop : way)
+						load[hop.router * net.wiring.tiles() + hop.tile]++;
+				}
+			}
+		}
+		for (size_t axis = 0; axis < TORUS_AXES; axis++) {
+			uint64_t sum = 0;
+			uint32_t most = 0, links = 0;
+
+			for (size_t i = 0; i < load.size(); i++) {
+				const auto tile = static_cast<uint32_t>(i % net.wiring.tiles());
+
+				if (tile >= chip::GEMINI.tiles.network || torus_axis(tile) != axis)
+					continue;
+				sum += load[i];
+				most = std::max(most, load[i]);
+				links++;
+			}
+			/* Some hundred packets on each, which differ by chance. */
+			if (static_cast<double>(most) > 1.35 * static_cast<double>(sum) / links)
+				fail_msg("%s: a link of axis %zu has %u, the mean is %g", net.machine.name.c_str(),
+					 axis, most, static_cast<double>(sum) / links);
+		}
+	}
+}
+
+/* All parallel links to a neighbour, in one channel: a node of the graph, for a packet may take any of them. */
+uint32_t bundle_of(const Torus &net, uint32_t router, uint32_t tile, uint32_t channel)
+{
+	const size_t axis = torus_axis(tile);
+	const uint32_t first = torus_tile(axis, tile < torus_tile(axis, Turn::Down) ? Turn::Up : Turn::Down);
+
+	return (router * net.wiring.tiles() + first) * TORUS_DATELINE_CHANNELS + channel;
+}
+
+/*
+ * What waits for what. From every router to every other: where a packet may go by either half of a ring both are
+ * followed, so that these are all ways.
+ */
+Graph waits(const Torus &net)
+{
+	constexpr uint32_t INJECTED = UINT32_MAX;
+	struct State {
+		uint32_t router, in, held;
+	};
+	Graph graph(size_t{net.routers()} * net.wiring.tiles() * TORUS_DATELINE_CHANNELS);
+
+	for (uint32_t to = 0; to < net.routers(); to++) {
+		std::vector<bool> seen(graph.size());
+		std::vector<State> todo;
+		TorusHeader header{.destination = net.tables.router(to).here, .adaptive = true};
+
+		for (uint32_t from = 0; from < net.routers(); from++)
+			todo.push_back({from, INJECTED, INJECTED});
+		while (!todo.empty()) {
+			const State at = todo.back();
+			const TorusRouter &router = net.tables.router(at.router);
+
+			todo.pop_back();
+			if (at.router == to)
+				continue;
+			header.channel = at.held == INJECTED ? 0 : at.held % TORUS_DATELINE_CHANNELS;
+			for (const uint64_t random : {uint64_t{0}, ~uint64_t{0}}) {
+				const TorusDecision go =
+					at.in == INJECTED ? TorusRouting::first(router, header, NoLoad{}, random)
+							  : TorusRouting::next(router, at.in, header, NoLoad{}, random);
+
+				if (go.tile == NO_OUTPUT)
+					continue;
+
+				const topology::LinkEnd far = net.wiring.far_end(at.router, go.tile);
+				const uint32_t next = bundle_of(net, at.router, go.tile, go.channel);
+
+				if (at.held != INJECTED)
+					graph[at.held].push_back(next);
+				if (!seen[next])
+					todo.push_back({far.router, far.tile, next});
+				seen[next] = true;
+			}
+		}
+	}
+	for (auto &next : graph) {
+		std::sort(next.begin(), next.end());
+		next.erase(std::unique(next.begin(), next.end()), next.end());
+	}
+	return graph;
+}
+
+Failures some_links(const Machine &machine, uint32_t count, uint32_t seed)
+{
+	std::mt19937 random(seed);
+	Failures failures;
+
+	for (uint32_t i = 0; i < count; i++)
+		failures.links.push_back(static_cast<uint32_t>(random() % machine.links.size()));
+	return failures;
+}
+
+/* All parallel links between a router and its neighbour upwards. */
+void cut_neighbour(const Machine &machine, uint32_t router, size_t axis, Failures &failures)
+{
+	for (uint32_t i = 0; i < machine.links.size(); i++) {
+		for (const topology::LinkEnd &end : machine.links[i].end) {
+			if (end.router == router && torus_axis(end.tile) == axis &&
+			    end.tile < torus_tile(axis, Turn::Down))
+				failures.links.push_back(i);
+		}
+	}
+}
+
+/* With two channels and a dateline there is none, whole or with links that have failed; with one there is. */
+void no_circle_of_waits_G18(void **)
+{
+	for (const TorusShape &shape : shapes()) {
+		const Machine machine = build_torus(shape);
+		Failures cut = some_links(machine, 30, 3);
+
+		cut_neighbour(machine, 1, 2, cut);
+		for (const Failures &failures : {Failures{}, some_links(machine, 40, 1), cut})
+			assert_true(find_circle(waits(Torus(shape, TORUS_DATELINE_CHANNELS, failures))).empty());
+	}
+	/* The search finds circles where there are some: in a ring of five with one channel. */
+	assert_false(find_circle(waits(Torus({5, 6, 3}, 1))).empty());
+}
+
+/*
+ * With one channel all circles lie in one ring, going one way: what a rule about room in rings can keep open. So with
+ * the channels of a ring and way taken as one there is none.
+ */
+void circles_with_one_channel_are_rings_G18(void **)
+{
+	for (const TorusShape &shape : shapes()) {
+		const Torus net(shape, 1);
+		const Graph graph = waits(net);
+		const uint32_t tiles = net.wiring.tiles();
+		std::map<std::array<uint32_t, 5>, uint32_t> rings;
+		const auto ring_of = [&](uint32_t channel) {
+			const uint32_t tile = channel / TORUS_DATELINE_CHANNELS % tiles;
+			const auto axis = static_cast<uint32_t>(torus_axis(tile));
+			TorusAddress at = net.tables.router(channel / TORUS_DATELINE_CHANNELS / tiles).here;
+
+			at[axis] = 0;
+			return rings
+				.emplace(std::array<uint32_t, 5>{at[0], at[1], at[2], axis,
+								 tile >= torus_tile(axis, Turn::Down)},
+					 static_cast<uint32_t>(rings.size()))
+				.first->second;
+		};
+		Graph between(graph.size());
+
+		for (uint32_t from = 0; from < graph.size(); from++) {
+			for (const uint32_t to : graph[from]) {
+				if (ring_of(from) != ring_of(to))
+					between[ring_of(from)].push_back(ring_of(to));
+			}
+		}
+		assert_true(find_circle(between).empty());
+	}
+}
+
+/* G57: parallel links first; then the long way round, as long as it has to be; nothing goes over what is out. */
+void failed_links_G57(void **)
+{
+	const TorusShape shape{6, 4, 5};
+	const Machine machine = build_torus(shape);
+	std::vector<Hop> way;
+	Failures one, all;
+
+	cut_neighbour(machine, 0, 0, all);
+	assert_int_equal(all.links.size(), 8);
+	one.links.assign(all.links.begin(), all.links.end() - 1);
+
+	const Torus most(shape, 2, one), none(shape, 2, all);
+	const uint32_t next = most.tables.router_at({1, 0, 0});
+
+	/* Seven of eight: one link has all. */
+	for (uint32_t hash = 0; hash < 32; hash++) {
+		assert_true(walk(most, 0, next, {.hash = hash}, quiet, way));
+		assert_int_equal(way.size(), 1);
+		assert_int_equal(most.wiring.link_of(0, way[0].tile), all.links.back());
+	}
+	assert_true(walk(none, 0, next, {}, quiet, way));
+	assert_int_equal(way.size(), 5);
+
+	const std::set<uint32_t> out(all.links.begin(), all.links.end());
+
+	for (uint32_t from = 0; from < none.routers(); from++) {
+		for (uint32_t to = 0; to < none.routers(); to++) {
+			assert_true(walk(none, from, to, {.hash = from + to}, quiet, way));
+			for (const Hop &hop : way)
+				assert_int_equal(out.count(none.wiring.link_of(hop.router, hop.tile)), 0);
+		}
+	}
+}
+
+/* A link that is down, but still in the tables, is passed over; if all are there is no way, and nobody is told one. */
+void links_that_are_down(void **)
+{
+	const Torus net({6, 4, 5});
+	const uint32_t next = net.tables.router_at({1, 0, 0});
+	std::vector<Hop> way;
+
+	for (uint32_t hash = 0; hash < 64; hash++) {
+		const auto one_up = [](uint32_t router, uint32_t tile) {
+			return router == 0 && tile != 3 ? LOAD_DOWN : 0;
+		};
+		const auto lightest = [](uint32_t, uint32_t tile) { return tile == 5 ? 1u : 9u; };
+
+		assert_true(walk(net, 0, next, {.hash = hash}, one_up, way));
+		assert_int_equal(way[0].tile, 3);
+		assert_false(walk(
+			net, 0, next, {.hash = hash}, [](uint32_t, uint32_t) { return LOAD_DOWN; }, way));
+		assert_true(walk(net, 0, next, {.hash = hash, .adaptive = true}, lightest, way));
+	}
+}
+
+/* A router that is out cuts those pairs off whose way turns there; all others have one. */
+void dead_router_G57(void **)
+{
+	const TorusShape shape{4, 6, 4};
+	const Torus net(shape, 2, {{}, {17}});
+	const TorusAddress dead = net.tables.router(17).here;
+	std::vector<Hop> way;
+	uint32_t lost = 0;
+
+	for (uint32_t from = 0; from < net.routers(); from++) {
+		for (uint32_t to = 0; to < net.routers(); to++) {
+			if (from == 17 || to == 17 || from == to)
+				continue;
+
+			const TorusAddress a = net.tables.router(from).here, b = net.tables.router(to).here;
+			const bool turns = (TorusAddress{b[0], a[1], a[2]} == dead && (a[1] != b[1] || a[2] != b[2])) ||
+					   (TorusAddress{b[0], b[1], a[2]} == dead && a[2] != b[2]);
+
+			assert_int_equal(net.tables.reaches(from, to), !turns);
+			assert_int_equal(walk(net, from, to, {.hash = from}, quiet, way), !turns);
+			lost += turns;
+		}
+	}
+	assert_true(lost > 0);
+}
+
+/* Jaguar, 25 x 32 x 24 nodes: 9,600 routers in at most 10 MB, with an entry for each coordinate. */
+void tables_are_the_sum_of_the_axes_G55(void **)
+{
+	const TorusTables tables(build_torus({25, 32, 24}));
+
+	assert_int_equal(tables.routers(), 9600);
+	assert_true(tables.bytes() < 10'000'000);
+	assert_true(tables.bytes() > 9600 * (25 + 16 + 24));
+}
+
+template <typename Change> void refused(const char *word, Change change)
+{
+	Machine machine = build_torus({4, 4, 4});
+
+	change(machine);
+
+	const std::string reason = TorusTables::check(machine);
+
+	if (!std::strstr(reason.c_str(), word))
+		fail_msg("'%s' and not '%s'", reason.c_str(), word);
+	try {
+		TorusTables tables(machine);
+
+		fail_msg("tables of no torus");
+	} catch (const std::invalid_argument &error) {
+		assert_string_equal(error.what(), reason.c_str());
+	}
+}
+
+void what_is_no_torus(void **)
+{
+	const Machine machine = build_torus({4, 4, 4});
+
+	refused("tiles are others", [](Machine &m) { m.router_type.tiles[0].link_class = 1; });
+	refused("tiles are others", [](Machine &m) { m.router_type.nics = 4; });
+	refused("three coordinates", [](Machine &m) { m.axes.pop_back(); });
+	refused("has 31", [](Machine &m) { m.routers.pop_back(); });
+	refused("link 0 does not lead", [](Machine &m) { m.links[0].end[1].router = 5; });
+	refused("link 0 does not lead", [](Machine &m) { m.links[0].end[1].tile++; });
+	for (const Failures &failures : {Failures{{UINT32_MAX}, {}}, Failures{{}, {UINT32_MAX}}}) {
+		try {
+			TorusTables tables(machine, 1, failures);
+
+			fail_msg("what is not there has failed");
+		} catch (const std::invalid_argument &error) {
+			assert_non_null(std::strstr(error.what(), "cannot fail"));
+		}
+	}
+	try {
+		TorusTables tables(machine, 3);
+
+		fail_msg("three channels");
+	} catch (const std::invalid_argument &error) {
+		assert_non_null(std::strstr(error.what(), "1 or 2"));
+	}
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(every_pair_by_the_shortest_way_G29),
+		cmocka_unit_test(links_of_a_dimension_are_loaded_alike_G06),
+		cmocka_unit_test(no_circle_of_waits_G18),
+		cmocka_unit_test(circles_with_one_channel_are_rings_G18),
+		cmocka_unit_test(failed_links_G57),
+		cmocka_unit_test(links_that_are_down),
+		cmocka_unit_test(dead_router_G57),
+		cmocka_unit_test(tables_are_the_sum_of_the_axes_G55),
+		cmocka_unit_test(what_is_no_torus),
+	};
+
+	return cmocka_run_group_tests_name("torus", tests, nullptr, nullptr);
+}
