@@ -40,7 +40,7 @@ RouterType gemini()
 			CHIP.channels.responses,
 			static_cast<double>(CHIP.times.router_mhz)};
 
-	for (uint8_t axis = 0; axis < chip::GEMINI_LINKS.size(); axis++)
+	for (uint8_t axis = chip::GEMINI_X; axis <= chip::GEMINI_Z; axis++)
 		type.tiles.insert(type.tiles.end(), chip::GEMINI_LINKS[axis].tiles, {TileRole::Network, axis, 0});
 	type.tiles.insert(type.tiles.end(), CHIP.tiles.processor, {TileRole::Processor, 0, (1u << GEMINI_NICS) - 1});
 	return type;
@@ -231,7 +231,7 @@ Machine build_torus(const TorusShape &shape)
 			 {static_cast<uint16_t>(at[0]), static_cast<uint16_t>(at[1]), static_cast<uint16_t>(at[2])}});
 		for (uint32_t nic = 0; nic < GEMINI_NICS; nic++)
 			machine.nodes.push_back({router, nic});
-		for (uint8_t axis = 0; axis < sizes.size(); axis++)
+		for (uint8_t axis = chip::GEMINI_X; axis <= chip::GEMINI_Z; axis++)
 			builder.add_links(at, axis);
 	});
 	return machine;

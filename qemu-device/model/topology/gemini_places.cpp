@@ -102,12 +102,13 @@ std::string check_room(const GeminiRoom &room)
 
 std::vector<std::string> advise_room(const GeminiRoom &room)
 {
+	const uint64_t cabinets = uint64_t{room.cabinets} * room.rows;
 	std::vector<std::string> lines;
 
 	if (room.of == TorusClass::Class3 && room.rows % 2)
 		lines.push_back(number(room.rows) + " rows: an even number is strongly preferred (G56)");
-	if (room.of == TorusClass::Class3 && room.cabinets * room.rows <= MOST_CLASS_2)
-		lines.push_back(number(room.cabinets * room.rows) +
+	if (room.of == TorusClass::Class3 && cabinets <= MOST_CLASS_2)
+		lines.push_back(number(cabinets) +
 				" cabinets: class 3 is for more than 48, but the sources' example has 40 (G51)");
 	return lines;
 }
