@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * What a chip of a network is made of, as constants: packets, line, clocks, tiles, channels, links. aries.hpp has one.
+ * What a chip of a network is made of, as constants: packets, line, clocks, tiles, channels, links.
  *
  * A description is constexpr and used as such: what asks one is compiled with its numbers. Nothing in it is called for
  * a packet. Sizes on the wire are in units: what a link carries as a whole, a flit of Aries or a phit of Gemini. How

@@ -15,11 +15,6 @@ using topology::Link;
 using topology::LinkEnd;
 using topology::Machine;
 
-std::string number(uint64_t value)
-{
-	return std::to_string(value);
-}
-
 /* One more than the highest coordinates. */
 std::array<uint32_t, TORUS_AXES> sizes_of(const Machine &machine)
 {
@@ -80,11 +75,11 @@ std::string TorusTables::check(const Machine &machine)
 		return "its routers are no " + std::string(chip::GEMINI.name) + ": tiles are others";
 	/* Places differ, so as many as there can be are all of them. */
 	if (uint64_t{sizes[0]} * sizes[1] * sizes[2] != machine.routers.size())
-		return "a torus of " + number(sizes[0]) + " x " + number(sizes[1]) + " x " + number(sizes[2]) +
-		       " routers has " + number(machine.routers.size());
+		return "a torus of " + std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " +
+		       std::to_string(sizes[2]) + " routers has " + std::to_string(machine.routers.size());
 	for (size_t i = 0; i < machine.links.size(); i++) {
 		if (!leads_on(machine, sizes, machine.links[i]))
-			return "link " + number(i) + " does not lead to the next router of its dimension";
+			return "link " + std::to_string(i) + " does not lead to the next router of its dimension";
 	}
 	return {};
 }
@@ -96,7 +91,7 @@ TorusTables::TorusTables(const Machine &machine, uint8_t channels, const Failure
 	if (!reason.empty())
 		throw std::invalid_argument(reason);
 	if (channels != 1 && channels != TORUS_DATELINE_CHANNELS)
-		throw std::invalid_argument(number(channels) + " channels of a class: a torus has 1 or 2");
+		throw std::invalid_argument(std::to_string(channels) + " channels of a class: a torus has 1 or 2");
 	sizes_ = sizes_of(machine);
 
 	const size_t entries = size_t{sizes_[0]} + sizes_[1] + sizes_[2];
@@ -132,14 +127,14 @@ void TorusTables::count_links(const Machine &machine, const Failures &failures)
 
 	for (const uint32_t link : failures.links) {
 		if (link >= out.size())
-			throw std::invalid_argument("link " + number(link) + " cannot fail: there are " +
-						    number(out.size()));
+			throw std::invalid_argument("link " + std::to_string(link) + " cannot fail: there are " +
+						    std::to_string(out.size()));
 		out[link] = true;
 	}
 	for (const uint32_t router : failures.routers) {
 		if (router >= router_out.size())
-			throw std::invalid_argument("router " + number(router) + " cannot fail: there are " +
-						    number(router_out.size()));
+			throw std::invalid_argument("router " + std::to_string(router) + " cannot fail: there are " +
+						    std::to_string(router_out.size()));
 		router_out[router] = true;
 	}
 	for (size_t i = 0; i < machine.links.size(); i++) {
@@ -180,8 +175,8 @@ void TorusTables::turn_line(size_t axis, const TorusAddress &line)
 			down[from]++;
 	}
 	for (uint32_t from = 0; from < size; from++) {
-		const TorusRouter &router = routers_[routers[from]];
-		Turn *const turns = turns_.data() + (router.turns - turns_.data()) + router.first[axis];
+		const size_t entries = turns_.size() / routers_.size();
+		Turn *const turns = &turns_[routers[from] * entries + routers_[routers[from]].first[axis]];
 
 		for (uint32_t to = 0; to < size; to++) {
 			const uint32_t above = (to + size - from) % size, below = size - above;

@@ -211,16 +211,16 @@ Graph waits(const Torus &net)
 
 	for (uint32_t to = 0; to < net.routers(); to++) {
 		std::vector<bool> seen(graph.size());
-		std::vector<State> todo;
+		std::vector<State> unvisited;
 		TorusHeader header{.destination = net.tables.router(to).here, .adaptive = true};
 
 		for (uint32_t from = 0; from < net.routers(); from++)
-			todo.push_back({from, INJECTED, INJECTED});
-		while (!todo.empty()) {
-			const State at = todo.back();
+			unvisited.push_back({from, INJECTED, INJECTED});
+		while (!unvisited.empty()) {
+			const State at = unvisited.back();
 			const TorusRouter &router = net.tables.router(at.router);
 
-			todo.pop_back();
+			unvisited.pop_back();
 			if (at.router == to)
 				continue;
 			header.channel = at.held == INJECTED ? 0 : at.held % TORUS_DATELINE_CHANNELS;
@@ -238,7 +238,7 @@ Graph waits(const Torus &net)
 				if (at.held != INJECTED)
 					graph[at.held].push_back(next);
 				if (!seen[next])
-					todo.push_back({far.router, far.tile, next});
+					unvisited.push_back({far.router, far.tile, next});
 				seen[next] = true;
 			}
 		}

@@ -23,19 +23,15 @@ constexpr uint32_t MOST_M = 6;
 constexpr uint32_t MOST_ROUTERS = chip::GEMINI.most_nodes / GEMINI_NICS;
 constexpr uint32_t ROUTERS_OF_CABINET = GEMINI_CHASSIS * GEMINI_SLOTS * GEMINI_BLADE;
 
-std::string number(uint64_t value)
-{
-	return std::to_string(value);
-}
-
 /* One row of so many cabinets. */
 std::string check_row(const GeminiRoom &room, const char *name, uint32_t least, uint32_t most, const char *claim)
 {
 	if (room.rows != 1)
-		return std::string(name) + " has one row of cabinets, not " + number(room.rows) + " (" + claim + ")";
+		return std::string(name) + " has one row of cabinets, not " + std::to_string(room.rows) + " (" + claim +
+		       ")";
 	if (room.cabinets < least || room.cabinets > most)
-		return std::string(name) + " has " + number(least) + " to " + number(most) + " cabinets, not " +
-		       number(room.cabinets) + " (" + claim + ")";
+		return std::string(name) + " has " + std::to_string(least) + " to " + std::to_string(most) +
+		       " cabinets, not " + std::to_string(room.cabinets) + " (" + claim + ")";
 	return {};
 }
 
@@ -44,10 +40,10 @@ std::string check_class_2(const GeminiRoom &room)
 	const uint64_t cabinets = uint64_t{room.cabinets} * room.rows;
 
 	if (room.rows != 2)
-		return "class 2 has two rows of cabinets, not " + number(room.rows) + " (G50)";
+		return "class 2 has two rows of cabinets, not " + std::to_string(room.rows) + " (G50)";
 	if (cabinets < LEAST_CLASS_2 || cabinets > MOST_CLASS_2)
-		return "class 2 has " + number(LEAST_CLASS_2) + " to " + number(MOST_CLASS_2) + " cabinets, not " +
-		       number(cabinets) + " (G50)";
+		return "class 2 has " + std::to_string(LEAST_CLASS_2) + " to " + std::to_string(MOST_CLASS_2) +
+		       " cabinets, not " + std::to_string(cabinets) + " (G50)";
 	return {};
 }
 
@@ -60,11 +56,11 @@ std::string check_class_3(const GeminiRoom &room)
 	const uint64_t cabinets = uint64_t{room.cabinets} * room.rows;
 
 	if (room.rows < 3 && cabinets <= MOST_CLASS_2)
-		return "class 3 has several rows of cabinets, or more than " + number(MOST_CLASS_2) +
-		       " cabinets: " + number(room.rows) + " of " + number(room.cabinets) + " are class " +
-		       (room.rows == 2 ? "2" : "0 or 1") + " (G51)";
+		return "class 3 has several rows of cabinets, or more than " + std::to_string(MOST_CLASS_2) +
+		       " cabinets: " + std::to_string(room.rows) + " of " + std::to_string(room.cabinets) +
+		       " are class " + (room.rows == 2 ? "2" : "0 or 1") + " (G51)";
 	if (room.rows < 2 || room.cabinets < 2)
-		return number(room.rows) + " rows of " + number(room.cabinets) +
+		return std::to_string(room.rows) + " rows of " + std::to_string(room.cabinets) +
 		       " cabinets: class 3 is a grid of at least 2 x 2 (G51)";
 	return {};
 }
@@ -80,12 +76,13 @@ std::string check_room(const GeminiRoom &room)
 	if (room.cabinets == 0 || room.rows == 0)
 		return "a machine of a class needs cabinets and rows";
 	if (room.cabinets > MOST_ROUTERS || uint64_t{room.cabinets} * room.rows > MOST_ROUTERS / ROUTERS_OF_CABINET)
-		return number(room.rows) + " rows of " + number(room.cabinets) + " cabinets: there can be " +
-		       number(MOST_ROUTERS) + " routers (G28)";
+		return std::to_string(room.rows) + " rows of " + std::to_string(room.cabinets) +
+		       " cabinets: there can be " + std::to_string(MOST_ROUTERS) + " routers (G28)";
 	if (room.chassis && (room.of != TorusClass::M || room.cabinets != 1))
 		return "a cabinet has fewer than three chassis only in an m machine with one cabinet (G52)";
 	if (room.chassis > GEMINI_CHASSIS)
-		return number(room.chassis) + " chassis: a cabinet has 1 to " + number(GEMINI_CHASSIS) + " (G46)";
+		return std::to_string(room.chassis) + " chassis: a cabinet has 1 to " + std::to_string(GEMINI_CHASSIS) +
+		       " (G46)";
 	switch (room.of) {
 	case TorusClass::Class0:
 		return check_row(room, "class 0", 1, MOST_CLASS_0, "G48");
@@ -106,9 +103,9 @@ std::vector<std::string> advise_room(const GeminiRoom &room)
 	std::vector<std::string> lines;
 
 	if (room.of == TorusClass::Class3 && room.rows % 2)
-		lines.push_back(number(room.rows) + " rows: an even number is strongly preferred (G56)");
+		lines.push_back(std::to_string(room.rows) + " rows: an even number is strongly preferred (G56)");
 	if (room.of == TorusClass::Class3 && cabinets <= MOST_CLASS_2)
-		lines.push_back(number(cabinets) +
+		lines.push_back(std::to_string(cabinets) +
 				" cabinets: class 3 is for more than 48, but the sources' example has 40 (G51)");
 	return lines;
 }
@@ -160,8 +157,8 @@ GeminiPlace place_of(const GeminiRoom &room, const TorusSizes &at)
 
 std::string name_of(const GeminiPlace &place)
 {
-	return "c" + number(place.column) + "-" + number(place.row) + "c" + number(place.chassis) + "s" +
-	       number(place.slot) + "g" + number(place.router);
+	return "c" + std::to_string(place.column) + "-" + std::to_string(place.row) + "c" +
+	       std::to_string(place.chassis) + "s" + std::to_string(place.slot) + "g" + std::to_string(place.router);
 }
 
 } // namespace aries::topology
