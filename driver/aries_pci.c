@@ -113,22 +113,6 @@ static int aries_pools_init(struct aries_dev *ad)
 	return ad->cq_table ? aries_ntt_init(ad) : -ENOMEM;
 }
 
-/*
- * Free what was put aside, with its numbers, after a reset. The lock is taken for writing because
- * aries_kept_work() may just be freeing some of it, with the lock held for reading.
- */
-static void aries_pci_release(struct aries_dev *ad)
-{
-	down_write(&ad->state_sem);
-	aries_kept_free(ad);
-	aries_pool_release_held(&ad->fmads);
-	aries_pool_release_held(&ad->mdds);
-	aries_pool_release_held(&ad->cqs);
-	aries_pool_release_held(&ad->ces);
-	aries_pool_release_held(&ad->recvs);
-	up_write(&ad->state_sem);
-}
-
 /* Bring the NIC up from any state, at probe and after a reset. */
 static int aries_pci_start(struct aries_dev *ad)
 {
@@ -140,7 +124,7 @@ static int aries_pci_start(struct aries_dev *ad)
 		dev_err(&ad->pdev->dev, "reset does not end: %d\n", rc);
 		return rc;
 	}
-	aries_pci_release(ad);
+	aries_kept_reset(ad);
 	aries_quiet_end(ad);
 	aries_domain_restore(ad);
 	aries_ntt_restore(ad);

@@ -140,6 +140,27 @@ void aries_kept_free(struct aries_dev *ad)
 }
 
 /**
+ * aries_kept_reset() - free all objects that were put aside, and all held numbers
+ * @ad: the device, which was reset
+ *
+ * The lock is taken for writing because aries_kept_work() may just be freeing some of them, with
+ * the lock held for reading: it would give back numbers that are free already, or another object's.
+ *
+ * Context: sleeps; state_sem is not held.
+ */
+void aries_kept_reset(struct aries_dev *ad)
+{
+	down_write(&ad->state_sem);
+	aries_kept_free(ad);
+	aries_pool_release_held(&ad->fmads);
+	aries_pool_release_held(&ad->mdds);
+	aries_pool_release_held(&ad->cqs);
+	aries_pool_release_held(&ad->ces);
+	aries_pool_release_held(&ad->recvs);
+	up_write(&ad->state_sem);
+}
+
+/**
  * aries_kept_exit() - free objects that were put aside at removal, or leak them
  * @ad: the device
  *

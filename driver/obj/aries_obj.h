@@ -417,6 +417,7 @@ void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct ari
 		     void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 void aries_kept_release(struct aries_dev *ad, struct list_head *gone);
 void aries_kept_free(struct aries_dev *ad);
+void aries_kept_reset(struct aries_dev *ad);
 void aries_kept_work(struct work_struct *work);
 bool aries_kept_exit(struct aries_dev *ad);
 

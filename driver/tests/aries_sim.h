@@ -60,9 +60,15 @@ struct aries_dev {
 	struct aries_chan *chan;
 	u32 pe;
 	u32 nodes;
+	struct aries_pool fmads;
 	struct aries_pool mdds;
+	struct aries_pool cqs;
+	struct aries_pool ces;
 	struct aries_pool recvs;
 	struct delayed_work recv_work;
+	spinlock_t kept_lock;
+	struct list_head kept;
+	struct delayed_work kept_work;
 	u16 ecc_limit;
 	u16 ecc_window_ms;
 	u32 ecc_signal;
@@ -83,7 +89,11 @@ char *kstrdup(const char *text, int flags);
 int sysfs_emit_at(char *buf, int at, const char *format, ...);
 
 struct aries_kept {
+	struct list_head node;
 	struct aries_domain *dom;
+	u64 seq;
+	void (*free)(struct aries_dev *ad, struct aries_kept *kept);
+	void (*lose)(struct aries_dev *ad, struct aries_kept *kept);
 };
 
 struct aries_cq {
@@ -152,7 +162,10 @@ void aries_wr64(struct aries_dev *ad, u32 reg, u64 value);
 int aries_hw_identify(struct aries_dev *ad);
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 int aries_inv_drain(struct aries_dev *ad);
+int aries_inv_look(struct aries_dev *ad, u64 seq);
+int aries_inv_wait(struct aries_dev *ad, u64 seq);
 bool aries_quiet(struct aries_dev *ad);
+bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms);
 bool aries_quiet_begin(struct aries_dev *ad);
 
 int aries_owner_enter(struct aries_owner *own, bool attached);
@@ -166,12 +179,20 @@ int aries_pool_get(struct aries_pool *pool, u16 owner);
 void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_put_held(struct aries_pool *pool, unsigned int nr);
+void aries_pool_release_held(struct aries_pool *pool);
+struct aries_domain *aries_domain_get(struct aries_domain *dom);
+void aries_domain_put(struct aries_domain *dom);
 int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			unsigned int count);
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			   unsigned int count);
 void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		     void (*free)(struct aries_dev *ad, struct aries_kept *kept));
+void aries_kept_release(struct aries_dev *ad, struct list_head *gone);
+void aries_kept_free(struct aries_dev *ad);
+void aries_kept_reset(struct aries_dev *ad);
+void aries_kept_work(struct work_struct *work);
+bool aries_kept_exit(struct aries_dev *ad);
 int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **block);
 void aries_vmdh_put(struct aries_dev *ad, struct aries_block *block, unsigned int mdh);
 void aries_region_program(struct aries_owner *own, struct aries_region *region);

@@ -131,6 +131,7 @@ static inline void spin_unlock(spinlock_t *lock)
 #define spin_lock_irqsave(lock, flags) ((flags) = 0, spin_lock(lock))
 #define spin_unlock_irqrestore(lock, flags) ((void)(flags), spin_unlock(lock))
 #define lockdep_assert_held(lock) assert((lock)->held)
+#define lockdep_assert_held_read(sem) ((void)(sem))
 
 struct mutex {
 	int held;
@@ -210,6 +211,11 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	head->prev = list->prev;
 	list->prev->next = head;
 	INIT_LIST_HEAD(list);
+}
+
+static inline void list_splice_init(struct list_head *list, struct list_head *head)
+{
+	list_splice_tail_init(list, head->next); /* behind the head */
 }
 
 #define list_entry container_of

@@ -15,7 +15,7 @@
 #define INJECTION "/sys/kernel/debug/fail"
 #define NTH "/proc/thread-self/fail-nth"
 #define MOST 20000 /* allocations, far more than anything here makes */
-#define EACH 500   /* allocations of which each fails: so many first ones, and so many last ones */
+#define EACH 300   /* allocations of which each fails: so many first ones, and so many last ones */
 #define SPARSE 16  /* of those between, which are all files of counters, one in so many fails */
 
 /* Allocations that may sleep fail as well, pages one by one, and nothing is said of it. */
