@@ -122,6 +122,10 @@ class Topo(unittest.TestCase):
         report = self.report("bandwidth", "torus:x=10,y=16,z=24")
         self.assertEqual((report["global GB/s"], report["payload efficiency"]), (6000, 0.627451))
         self.assertEqual(self.report("print", "torus:class=3,cabinets=25,rows=8")["nodes"], 19200)
+        rates = self.report("print", "torus:class=0,cabinets=1,rates=measured")["rates"]
+        self.assertEqual([(row["class"], row["Gbit/s of a lane"], row["links"]) for row in rates],
+                         [("x", 3.125, 384), ("y", 3.125, 96), ("y", 6.25, 96), ("z", 3.125, 48), ("z", 5.0, 336)])
+        self.assertNotIn("rates", self.report("print", "torus:class=0,cabinets=1"))
         self.good("svg", "torus:class=0,cabinets=1")
         self.bad(1, "class 0 has 1 to 3 cabinets, not 4 (G48)", "print", "torus:class=0,cabinets=4")
         self.bad(1, "are one of 3 x 4 x 8", "print", "torus:class=0,cabinets=1,x=4")
@@ -192,7 +196,9 @@ class Topo(unittest.TestCase):
             self.assertEqual(self.report("device", str(path))["routers-per-chassis"], 3)
             for old, new, word in (('family: "aries"', 'family: "other"', "family 'other'"),
                                    ("[1, 1, 2, 1,", "[1, 5, 2, 1,", "another green link at router 1 tile 1; the device has router 2"),
-                                   ('"green", 3,', '"green", 2,', "2 lanes"), ("- [0, 3]\n  - [1, 0]", "- [1, 0]\n  - [0, 3]", "node 3 at router 1"),
+                                   ('"green", 3,', '"green", 2,', "2 lanes"),
+                                   ('"green", 3, 0.5]', '"green", 3, 0.5, none, 10]', "lanes of 10.0 Gbit/s; the device has all links of a class alike"),
+                                   ("- [0, 3]\n  - [1, 0]", "- [1, 0]\n  - [0, 3]", "node 3 at router 1"),
                                    ("- [0, 0, 0]\n  - [0, 0, 1]", "- [0, 0, 1]\n  - [0, 0, 0]", "router 0 at another place")):
                 self.assertIn(old, full)
                 path.write_text(full.replace(old, new, 1), encoding="ascii")

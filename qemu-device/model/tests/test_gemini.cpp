@@ -219,6 +219,43 @@ void folded_cables_G56(void **)
 	}
 }
 
+/*
+ * What was measured: lanes of 6.25 Gbit/s on blades, 5 on backplanes, 3.125 in cables; figures count with that. The
+ * paper's rates are everywhere alike.
+ */
+void rates_of_links_G04_G05_G37(void **)
+{
+	for (const Case &c : cases()) {
+		TorusShape shape = c.shape;
+
+		shape.rates = TorusRates::Measured;
+
+		const Machine machine = build_torus(shape), paper = build_torus(c.shape);
+		std::map<double, uint32_t> links;
+
+		assert_string_equal(validate(machine).c_str(), "");
+		for (const Link &link : machine.links) {
+			const bool blade = link.link_class == GEMINI_Y;
+
+			assert_true(machine.gbit_of(link) == (link.cable != NO_CABLE ? 3.125 : blade ? 6.25 : 5.0));
+			links[machine.gbit_of(link)]++;
+		}
+		for (const Link &link : paper.links)
+			assert_true(paper.gbit_of(link) == 3.125 &&
+				    paper.gbyte_per_s(link) * TORUS_LINK_TILES == 4.6875);
+		/* A torus link on each blade; two from each slot but the last to the next, of either router. */
+		assert_int_equal(links[6.25], c.cabinets * 3 * 8 * TORUS_LINK_TILES);
+		assert_int_equal(links[5.0], c.cabinets * 3 * 7 * 2 * 2 * TORUS_LINK_TILES);
+	}
+
+	/* Across z of 40 cabinets one half of the links is on backplanes. */
+	const Bisection worst = bisection(
+		build_torus({.of = TorusClass::Class3, .cabinets = 10, .rows = 4, .rates = TorusRates::Measured}));
+
+	assert_string_equal(worst.how.c_str(), "z");
+	assert_true(std::fabs(worst.cut.both_ways() - 2 * (160 * 4.6875 + 160 * 7.5)) < 1e-6);
+}
+
 /* G53, G54: the formula of the sources for every class, y closed and open; the example of 40 cabinets. */
 void bisection_G53_G54(void **)
 {
@@ -276,6 +313,8 @@ void machines_that_cannot_be_G48_G49_G50_G51_G52(void **)
 	refused("only in an m machine", {{"class", "m"}, {"cabinets", "2"}, {"chassis", "2"}});
 	refused("1 to 3 (G46)", {{"class", "m"}, {"cabinets", "1"}, {"chassis", "4"}});
 	refused("65536 routers (G28)", {{"class", "3"}, {"cabinets", "4294967295"}, {"rows", "4294967295"}});
+	refused("none of paper, measured", {{"rates", "guessed"}});
+	refused("which links are cables", {{"x", "4"}, {"rates", "measured"}});
 	refused("are of a machine with a class", {{"x", "4"}, {"cabinets", "2"}});
 	refused("these cabinets are one of 10 x 16 x 24",
 		{{"class", "3"}, {"cabinets", "10"}, {"rows", "4"}, {"x", "10"}, {"y", "16"}, {"z", "12"}});
@@ -311,6 +350,7 @@ int main()
 		cmocka_unit_test(chassis_are_blocks_G46),
 		cmocka_unit_test(links_that_leave_a_chassis_G47),
 		cmocka_unit_test(folded_cables_G56),
+		cmocka_unit_test(rates_of_links_G04_G05_G37),
 		cmocka_unit_test(bisection_G53_G54),
 		cmocka_unit_test(machines_that_cannot_be_G48_G49_G50_G51_G52),
 		cmocka_unit_test(advice_G51_G56),

@@ -94,6 +94,7 @@ void a_broken_link_is_named(void **)
 		{"0 lanes", [](Machine &m) { m.links[2].lanes = 0; }},
 		{"4 lanes", [](Machine &m) { m.links[2].lanes = 4; }},
 		{"length", [](Machine &m) { m.links[2].length_m = -1; }},
+		{"rate is negative", [](Machine &m) { m.links[2].gbit_per_lane = -1; }},
 		{"class 2 does not exist", [](Machine &m) { m.links[2].link_class = 2; }},
 		{"both ends", [](Machine &m) { m.links[0].end[1] = m.links[0].end[0]; }},
 		{"leads to another group", [](Machine &m) { m.classes[1].scope = Scope::Local; }},

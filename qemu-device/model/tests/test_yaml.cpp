@@ -56,12 +56,15 @@ void what_is_written_is_read_again(void **)
 	odd.links[0].length_m = 0.1f;
 	odd.links[1].lanes = 2;
 	odd.links[2].cable = NO_CABLE;
+	odd.links[2].gbit_per_lane = 0.1f;
+	odd.links[3].gbit_per_lane = 6.25f;
 	odd.nodes.clear();
 	for (const Machine &machine :
 	     {build_aries({}), build_aries({.groups = 3, .last_group_chassis = 2, .cables_per_pair = 6}),
 	      build_aries({.groups = 3, .last_chassis_slots = 5, .cooling = Cooling::Air}),
-	      build_canonical({4, 8, 4, 0}), build_torus({4, 4, 3}), build_clos({.radix = 8}),
-	      build_clos({.radix = 4, .stages = 1}), odd})
+	      build_canonical({4, 8, 4, 0}), build_torus({4, 4, 3}),
+	      build_torus({.of = TorusClass::Class0, .cabinets = 1, .rates = TorusRates::Measured}),
+	      build_clos({.radix = 8}), build_clos({.radix = 4, .stages = 1}), odd})
 		assert_true(parse_yaml(text_of(machine), "m").machine == machine);
 }
 
@@ -143,6 +146,9 @@ void bad_parts_have_a_line(void **)
 	check_changed("  - [0, 0, 1, 0, \"local\"", "  - [9, 0, 1, 0, \"local\"", "router 9 does not exist");
 	check_changed("  - [0, 0, 1, 0, \"local\"", "  - [0, 1, 1, 0, \"local\"", "is for class global");
 	check_changed("  - [0, 0, 1, 0, \"local\", 3", "  - [0, 0, 1, 0, \"local\", 300", "not a number");
+	check_changed("\"local\", 3, 2, 0]", "\"local\", 3, 2, some]", "'some' is not a number");
+	check_changed("\"local\", 3, 2, 0]", "\"local\", 3, 2, none, -3]", "rate is negative");
+	check_changed("\"local\", 3, 2, 0]", "\"local\", 3, 2, none, 3, 4, 5]", "last four");
 	check_changed("  - [1, 1]\n#", "  - [1, 7, 7]\n#", "a coordinate for each axis");
 	check_changed("  - [1, 1]\n#", "  - [1, 0]\n#", "same place");
 	check_changed("  - [3, 1]\n", "  - [3, 2]\n", "NIC 2");

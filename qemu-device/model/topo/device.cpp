@@ -128,6 +128,9 @@ void compare_links(const Machine &machine, const Dragonfly &device)
 	for (const Link &link : machine.links) {
 		if (link.lanes != machine.classes[link.link_class].lanes)
 			differs("a link with " + std::to_string(link.lanes) + " lanes", "all lanes at the beginning");
+		if (machine.gbit_of(link) != machine.classes[link.link_class].gbit_per_lane)
+			differs("a link with lanes of " + rate(machine.gbit_of(link)), "all links of a class alike");
+
 		const uint32_t a = machine.routers[link.end[0].router].group;
 		const uint32_t b = machine.routers[link.end[1].router].group;
 

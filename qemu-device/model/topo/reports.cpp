@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "chip/gemini.hpp"
 #include "topo/yaml.hpp"
@@ -58,6 +60,29 @@ std::string place_text(const Machine &machine, size_t router)
 	return text;
 }
 
+/* Links by class and rate of their lanes; nothing if all have that of their class. */
+Json rates_of(const Machine &machine)
+{
+	std::map<std::pair<size_t, double>, uint64_t> counts;
+	Json rows = Json::array();
+
+	for (const Link &link : machine.links)
+		counts[{link.link_class, machine.gbit_of(link)}]++;
+	if (std::all_of(counts.begin(), counts.end(), [&machine](const auto &entry) {
+		    return entry.first.second == machine.classes[entry.first.first].gbit_per_lane;
+	    }))
+		return rows;
+	for (const auto &[kind, links] : counts) {
+		const LinkClass &cls = machine.classes[kind.first];
+
+		rows.push_back({{"class", cls.name},
+				{"Gbit/s of a lane", kind.second},
+				{"GB/s of a link", rounded(cls.lanes * kind.second / 8)},
+				{"links", links}});
+	}
+	return rows;
+}
+
 } // namespace
 
 Json report_machine(const Machine &machine)
@@ -96,6 +121,8 @@ Json report_machine(const Machine &machine)
 					     {"links", counts[i].links},
 					     {"cables", counts[i].cables}});
 	}
+	if (Json rates = rates_of(machine); !rates.empty())
+		report["rates"] = std::move(rates);
 	return report;
 }
 

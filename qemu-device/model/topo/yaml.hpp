@@ -30,6 +30,9 @@ Built parse_yaml(const std::string &text, const std::string &name);
 /** The same from a file. @throws FileError */
 Built read_yaml(const std::string &path);
 
+/** In place of a cable's number, of a link that is in none. */
+inline constexpr const char *NO_CABLE_WORD = "none";
+
 /** "backplane", "copper" or "optical". */
 const char *medium_name(Medium medium);
 

@@ -342,8 +342,9 @@ private:
 	{
 		Link link;
 
-		check_size(node, 5, 8,
-			   "[router, tile, router, tile, class, lanes, length, cable], the last three if wanted");
+		check_size(node, 5, 9,
+			   "[router, tile, router, tile, class, lanes, length, cable, Gbit/s of a lane], the last four "
+			   "if wanted");
 		for (size_t side = 0; side < 2; side++)
 			link.end[side] = {number<uint32_t>(node[side * 2], "router"),
 					  number<uint32_t>(node[side * 2 + 1], "tile")};
@@ -354,7 +355,10 @@ private:
 		link.lanes = node.size() > 5 ? number<uint8_t>(node[5], "lanes") : static_cast<uint8_t>(cls.lanes);
 		link.length_m =
 			node.size() > 6 ? number<float>(node[6], "length") : static_cast<float>(cls.default_length_m);
-		link.cable = node.size() > 7 ? number<uint32_t>(node[7], "cable") : NO_CABLE;
+		if (node.size() > 7 && word(node[7], "cable") != NO_CABLE_WORD)
+			link.cable = number<uint32_t>(node[7], "cable");
+		if (node.size() > 8)
+			link.gbit_per_lane = number<float>(node[8], "Gbit/s of a lane");
 		machine.links.push_back(link);
 		links_.push_back(node.Mark().line);
 	}

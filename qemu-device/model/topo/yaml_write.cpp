@@ -99,7 +99,7 @@ void write_places(std::ostream &out, const Machine &machine)
 
 void write_links(std::ostream &out, const Machine &machine)
 {
-	out << "# router, tile, router, tile, class, lanes, length in metres, cable\nlinks:"
+	out << "# router, tile, router, tile, class, lanes, length in metres, cable, Gbit/s of a lane\nlinks:"
 	    << (machine.links.empty() ? " []\n" : "\n");
 	for (const Link &link : machine.links) {
 		out << "  - [" << link.end[0].router << ", " << link.end[0].tile << ", " << link.end[1].router << ", "
@@ -107,6 +107,10 @@ void write_links(std::ostream &out, const Machine &machine)
 		    << unsigned{link.lanes} << ", " << real(link.length_m);
 		if (link.cable != NO_CABLE)
 			out << ", " << link.cable;
+		else if (link.gbit_per_lane > 0)
+			out << ", " << NO_CABLE_WORD;
+		if (link.gbit_per_lane > 0)
+			out << ", " << real(link.gbit_per_lane);
 		out << "]\n";
 	}
 }

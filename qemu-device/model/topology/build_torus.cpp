@@ -14,6 +14,10 @@ constexpr const chip::Chip &CHIP = chip::GEMINI;
 constexpr uint32_t MOST_ROUTERS = CHIP.most_nodes / GEMINI_NICS;
 constexpr double LENGTH_M = 2; ///< of a link of which nobody knows where its ends stand
 
+/* Measured rates, in Gbit/s of a lane, of links that are no cables. */
+constexpr float BLADE_GBIT = 6.25f;
+constexpr float BACKPLANE_GBIT = 5;
+
 /* Lengths are our choice: no source has them. A cable inside a cabinet, with what each of its ends needs anywhere. */
 constexpr double BLADE_M = 0.1;
 constexpr double BACKPLANE_M = 0.3;
@@ -116,7 +120,8 @@ public:
 				 axis,
 				 static_cast<uint8_t>(CHIP.line.lanes),
 				 static_cast<float>(wire.length_m),
-				 cable});
+				 cable,
+				 shape_.rates == TorusRates::Measured ? wire.measured_gbit : 0});
 		}
 		if (wire.cable)
 			cables_ += to_each / TORUS_LINK_TILES;
@@ -126,6 +131,7 @@ private:
 	struct Wire {
 		bool cable;
 		double length_m;
+		float measured_gbit; ///< 0: as the class has it
 	};
 
 	/*
@@ -135,17 +141,19 @@ private:
 	Wire wire_between(const TorusSizes &at, const TorusSizes &next, uint8_t axis, bool seam) const
 	{
 		if (!has_room(shape_))
-			return {true, LENGTH_M};
+			return {true, LENGTH_M, 0};
 
 		const GeminiPlace from = place_of(room_, at);
 		const GeminiPlace to = place_of(room_, next);
 
 		if (axis == chip::GEMINI_Y && from.same_blade(to) && !seam)
-			return {false, BLADE_M};
+			return {false, BLADE_M, BLADE_GBIT};
 		if (axis == chip::GEMINI_Z && from.same_chassis(to) && !seam)
-			return {false, BACKPLANE_M};
-		return {true, CABINET_M + apart(from.column, to.column, TO_NEXT_COLUMN_M) +
-				      apart(from.row, to.row, TO_NEXT_ROW_M)};
+			return {false, BACKPLANE_M, BACKPLANE_GBIT};
+		return {true,
+			CABINET_M + apart(from.column, to.column, TO_NEXT_COLUMN_M) +
+				apart(from.row, to.row, TO_NEXT_ROW_M),
+			0};
 	}
 
 	const TorusShape &shape_;
@@ -166,6 +174,9 @@ std::string check_sizes(const TorusShape &shape)
 
 	if (shape.cabinets || shape.rows || shape.chassis)
 		return "cabinets, rows and chassis are of a machine with a class";
+	if (shape.rates == TorusRates::Measured)
+		return "measured rates are of a machine with a class: of sizes alone nobody knows which links are "
+		       "cables";
 	if (shape.x == 0 || shape.y == 0 || shape.z == 0)
 		return "a torus needs nodes in each dimension";
 	if (shape.y % GEMINI_NICS)

@@ -22,6 +22,13 @@
 namespace aries::topology
 {
 
+/** How fast lanes are. */
+enum class TorusRates : uint8_t {
+	Paper,    ///< 3.125 Gbit/s everywhere (G04, G37)
+	Measured, ///< 6.25 on a blade, 5 on a backplane, 3.125 in a cable, as a public program that watches these
+		  ///< machines has it
+};
+
 /** Sizes in nodes, as in "10 x 16 x 24"; if there is a class they are as here, or what the class has. */
 struct TorusShape {
 	uint32_t x = 1;
@@ -32,6 +39,7 @@ struct TorusShape {
 	uint32_t cabinets = 0; ///< of a row
 	uint32_t rows = 0;     ///< two in class 2; else one unless it is given
 	uint32_t chassis = 0;  ///< of the only cabinet of an m machine; three
+	TorusRates rates = TorusRates::Paper;
 };
 
 /** Tile links that make one torus link of the sources (G04). */

@@ -83,6 +83,11 @@ std::string set_value(TorusClass &field, const std::string &text)
 				       {"m", TorusClass::M}});
 }
 
+std::string set_value(TorusRates &field, const std::string &text)
+{
+	return set_choice<TorusRates>(field, text, {{"paper", TorusRates::Paper}, {"measured", TorusRates::Measured}});
+}
+
 std::string set_value(BundleRule &field, const std::string &text)
 {
 	return set_choice<BundleRule>(field, text,
@@ -144,6 +149,7 @@ const std::vector<Field<TorusShape>> &fields(const TorusShape &)
 		field("cabinets", &TorusShape::cabinets, "of a row"),
 		field("rows", &TorusShape::rows, "of cabinets, if there may be several"),
 		field("chassis", &TorusShape::chassis, "of the only cabinet of class m, 1 to 3"),
+		field("rates", &TorusShape::rates, "of lanes, paper or measured"),
 	};
 
 	return list;

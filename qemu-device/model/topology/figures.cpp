@@ -34,7 +34,7 @@ public:
 	{
 		count.links++;
 		count.lanes += link.lanes;
-		count.gbyte_per_s += machine_.classes[link.link_class].gbyte_per_s(link.lanes);
+		count.gbyte_per_s += machine_.gbyte_per_s(link);
 		if (link.cable == NO_CABLE || seen_[link.cable])
 			return;
 		seen_[link.cable] = true;
@@ -65,7 +65,7 @@ std::vector<double> between_groups(const Machine &machine)
 	for (const Link &link : machine.links) {
 		const uint32_t a = machine.routers[link.end[0].router].group;
 		const uint32_t b = machine.routers[link.end[1].router].group;
-		const double rate = machine.classes[link.link_class].gbyte_per_s(link.lanes);
+		const double rate = machine.gbyte_per_s(link);
 
 		if (a == b)
 			continue;
@@ -212,7 +212,7 @@ double global_gbyte_per_s(const Machine &machine)
 	for (const Link &link : machine.links) {
 		const LinkClass &cls = machine.classes[link.link_class];
 
-		sum += cls.scope == Scope::Global ? cls.gbyte_per_s(link.lanes) * 2 : 0;
+		sum += cls.scope == Scope::Global ? machine.gbyte_per_s(link) * 2 : 0;
 	}
 	return sum;
 }
@@ -230,7 +230,7 @@ double local_to_global(const Machine &machine)
 	for (const Link &link : machine.links) {
 		const LinkClass &cls = machine.classes[link.link_class];
 
-		(cls.scope == Scope::Local ? local : global) += cls.gbyte_per_s(link.lanes);
+		(cls.scope == Scope::Local ? local : global) += machine.gbyte_per_s(link);
 	}
 	return global > 0 ? local / global : std::numeric_limits<double>::infinity();
 }

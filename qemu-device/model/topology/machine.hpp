@@ -20,7 +20,7 @@ inline constexpr uint32_t NO_CABLE = UINT32_MAX;
 inline constexpr size_t MAX_AXES = 3;
 inline constexpr uint32_t MAX_NICS = 32;       ///< bits of Tile::nic_mask
 inline constexpr uint32_t MAX_TILES = 1024;    ///< of a router
-inline constexpr uint64_t MAX_LINKS = 1 << 24; ///< of a machine that a builder makes: 450 MB
+inline constexpr uint64_t MAX_LINKS = 1 << 24; ///< of a machine that a builder makes: 540 MB
 
 enum class TileRole : uint8_t { Network, Processor, Unused };
 
@@ -91,6 +91,7 @@ struct Link {
 	uint8_t lanes = 0; ///< of each direction; fewer than those of the class if the link is degraded
 	float length_m = 0;
 	uint32_t cable = NO_CABLE; ///< links with the same number share a cable; NO_CABLE on a backplane
+	float gbit_per_lane = 0;   ///< raw, of a link whose lanes are not as fast as those of its class; else 0
 
 	bool operator==(const Link &) const = default;
 };
@@ -112,6 +113,15 @@ struct Machine {
 	std::vector<Link> links;
 	std::vector<NodePlace> nodes;
 	uint32_t groups = 0;
+
+	/** Raw Gbit/s of each lane of one of its links. */
+	double gbit_of(const Link &link) const
+	{
+		return link.gbit_per_lane > 0 ? double{link.gbit_per_lane} : classes[link.link_class].gbit_per_lane;
+	}
+
+	/** Raw GB/s of one direction of one of its links. */
+	double gbyte_per_s(const Link &link) const { return link.lanes * gbit_of(link) / 8; }
 
 	bool operator==(const Machine &) const = default;
 };

@@ -161,6 +161,8 @@ std::string check_link(const Machine &machine, const Link &link)
 		return number(link.lanes) + " lanes: class " + cls.name + " has 1 to " + number(cls.lanes);
 	if (!std::isfinite(link.length_m) || link.length_m < 0)
 		return "the length is negative";
+	if (!std::isfinite(link.gbit_per_lane) || link.gbit_per_lane < 0)
+		return "the rate is negative";
 	for (const LinkEnd &end : link.end) {
 		std::string reason = check_end(machine, link, end);
 
