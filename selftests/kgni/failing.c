@@ -15,8 +15,12 @@
 #define INJECTION "/sys/kernel/debug/fail"
 #define NTH "/proc/thread-self/fail-nth"
 #define MOST 20000 /* allocations, far more than anything here makes */
-#define EACH 300   /* allocations of which each fails: so many first ones, and so many last ones */
-#define SPARSE 16  /* of those between, which are all files of counters, one in so many fails */
+/*
+ * Of the first and of the last allocations so many fail one after the other. Of those between, most
+ * of which are for files in sysfs and tracefs, one in so many fails.
+ */
+#define EACH 300
+#define SPARSE 16
 
 /* Allocations that may sleep fail as well, pages one by one, and nothing is said of it. */
 static int inject(void)
@@ -127,18 +131,32 @@ static int module_open(const char *module)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/* How many allocations there are where all succeed; 0 if the module does not load or unload. */
+static unsigned int allocations_of(const char *module, int fd)
+{
+	int nth = fail_nth(MOST);
+	long rc = syscall(SYS_finit_module, fd, "", 0);
+	unsigned int all = MOST - left(nth);
+
+	return rc || aries_unload(module) ? 0 : all;
+}
+
 /* Loads a module until no allocation of that is left to fail; the line that was wrong, or 0. */
 static int load_failing(const char *module)
 {
 	int fd = module_open(module), nth, rc, failed = 1;
-	unsigned int n, refused = 0;
+	unsigned int n, all, tried = 0, refused = 0;
 
 	if (fd < 0)
 		return __LINE__;
-	for (n = 1; failed && n < MOST; n++) {
+	all = allocations_of(module, fd);
+	if (!all || all >= MOST)
+		return __LINE__;
+	for (n = 1; failed && n < MOST; n = next_to_fail(n, all)) {
 		nth = fail_nth(n);
 		rc = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
 		failed = has_failed(nth);
+		tried++;
 		refused += !!rc;
 		if (rc && (rc != ENOMEM || !failed)) {
 			printf("# %s, allocation %u: %s\n", module, n, strerror(rc));
@@ -152,8 +170,8 @@ static int load_failing(const char *module)
 		}
 	}
 	close(fd);
-	printf("# %s: %u allocations, without %u of them it does not load\n", module, n - 2,
-	       refused);
+	printf("# %s: %u allocations; of %u that failed, it does not load without %u\n", module,
+	       all, tried - 1, refused);
 	fflush(stdout);
 	return refused && !failed ? 0 : __LINE__;
 }
