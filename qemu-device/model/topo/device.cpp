@@ -96,6 +96,8 @@ void compare_places(const Machine &machine, const Dragonfly &device)
 				"group " + std::to_string(place.group) + " chassis " + std::to_string(place.chassis) +
 					" slot " + std::to_string(place.slot));
 	}
+	if (!machine.further.empty())
+		differs("node " + std::to_string(machine.further[0].node) + " at several routers", "it at one");
 	for (uint32_t node = 0; node < machine.nodes.size(); node++) {
 		const NodePlace &here = machine.nodes[node];
 

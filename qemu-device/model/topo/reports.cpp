@@ -195,11 +195,16 @@ Json report_places(const Machine &machine, const std::vector<std::string> &names
 	std::vector<std::string> nodes(machine.routers.size());
 	Json report = {{"routers", Json::array()}};
 
-	for (size_t node = 0; node < machine.nodes.size(); node++) {
-		std::string &list = nodes[machine.nodes[node].router];
+	const auto add = [&nodes](size_t node, const NodePlace &at) {
+		std::string &list = nodes[at.router];
 
 		list += (list.empty() ? "" : " ") + std::to_string(node);
-	}
+	};
+
+	for (size_t node = 0; node < machine.nodes.size(); node++)
+		add(node, machine.nodes[node]);
+	for (const FurtherPlace &place : machine.further)
+		add(place.node, place.at);
 	for (size_t router = 0; router < machine.routers.size(); router++) {
 		Json line = {{"router", router}};
 

@@ -187,7 +187,9 @@ private:
 	{
 		Machine machine;
 
-		check_keys(root, {"name", "family", "groups", "axes", "router", "classes", "routers", "links", "nodes"},
+		check_keys(root,
+			   {"name", "family", "groups", "axes", "router", "classes", "routers", "links", "nodes",
+			    "further"},
 			   "a machine");
 		machine.name = word(need(root, "name", "a machine"), "name");
 		machine.family = word(need(root, "family", "a machine"), "family");
@@ -206,6 +208,10 @@ private:
 			add_link(machine, node);
 		for (const auto &node : need_list(root, "nodes", "a machine"))
 			add_node(machine, node);
+		if (root["further"]) {
+			for (const auto &node : need_list(root, "further", "a machine"))
+				add_further(machine, node);
+		}
 		check(machine, root);
 		return machine;
 	}
@@ -370,10 +376,18 @@ private:
 		nodes_.push_back(node.Mark().line);
 	}
 
+	void add_further(Machine &machine, const YAML::Node &node)
+	{
+		check_size(node, 3, 3, "[node, router, NIC]");
+		machine.further.push_back({number<uint32_t>(node[0], "node"),
+					   {number<uint32_t>(node[1], "router"), number<uint32_t>(node[2], "NIC")}});
+		further_.push_back(node.Mark().line);
+	}
+
 	void check(const Machine &machine, const YAML::Node &root) const
 	{
 		const Fault fault = find_fault(machine);
-		const Lines *lines[] = {nullptr, &classes_, &tiles_, &routers_, &links_, &nodes_};
+		const Lines *lines[] = {nullptr, &classes_, &tiles_, &routers_, &links_, &nodes_, &further_};
 		const Lines *of = lines[static_cast<size_t>(fault.part)];
 
 		if (!fault.rule.empty())
@@ -386,6 +400,7 @@ private:
 	Lines routers_;
 	Lines links_;
 	Lines nodes_;
+	Lines further_;
 };
 
 } // namespace

@@ -143,6 +143,11 @@ void write_yaml(std::ostream &out, const Machine &machine)
 	out << "# router, NIC\nnodes:" << (machine.nodes.empty() ? " []\n" : "\n");
 	for (const NodePlace &node : machine.nodes)
 		out << "  - [" << node.router << ", " << node.nic << "]\n";
+	if (machine.further.empty())
+		return;
+	out << "# further places of nodes: node, router, NIC\nfurther:\n";
+	for (const FurtherPlace &place : machine.further)
+		out << "  - [" << place.node << ", " << place.at.router << ", " << place.at.nic << "]\n";
 }
 
 } // namespace aries::topology

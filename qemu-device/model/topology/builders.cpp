@@ -11,6 +11,7 @@
 #include "topology/build_aries.hpp"
 #include "topology/build_canonical.hpp"
 #include "topology/build_clos.hpp"
+#include "topology/build_qsnet.hpp"
 #include "topology/build_torus.hpp"
 
 namespace aries::topology
@@ -169,6 +170,19 @@ const std::vector<Field<ClosShape>> &fields(const ClosShape &)
 	return list;
 }
 
+const std::vector<Field<QsnetShape>> &fields(const QsnetShape &)
+{
+	static const std::vector<Field<QsnetShape>> list = {
+		field("nodes", &QsnetShape::nodes, "1 to 16384, by which chassis follow"),
+		field("links", &QsnetShape::links, "of a node: 1, 2 or 4"),
+		field("spread", &QsnetShape::spread, "true: links of a node are at as many chassis"),
+		field("blades", &QsnetShape::blades, "true: node switches of 16 nodes in chassis of blades"),
+		field("top_switches", &QsnetShape::top_switches, "if there are fewer than links up of a node switch"),
+	};
+
+	return list;
+}
+
 template <typename Shape> Shape shape_of(const std::vector<Parameter> &parameters)
 {
 	Shape shape;
@@ -225,13 +239,18 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 		}
 		if (builder == "clos")
 			return with(build_clos(shape_of<ClosShape>(parameters)));
+		if (builder == "qsnet") {
+			const auto shape = shape_of<QsnetShape>(parameters);
+
+			return {build_qsnet(shape), {}, qsnet_names(shape)};
+		}
 	} catch (const ParameterError &) {
 		throw;
 	} catch (const std::invalid_argument &error) {
 		throw ParameterError(ParameterError::SHAPE, error.what());
 	}
 	throw ParameterError(ParameterError::SHAPE,
-			     "there is no builder " + builder + ": aries, canonical, torus, clos are known");
+			     "there is no builder " + builder + ": aries, canonical, torus, clos, qsnet are known");
 }
 
 std::string describe_dragonflies()
@@ -243,7 +262,8 @@ std::string describe_dragonflies()
 std::string describe_builders()
 {
 	return describe_dragonflies() + describe<TorusShape>("torus", "Gemini's torus of three dimensions") +
-	       describe<ClosShape>("clos", "a fat tree; QsNetIII with radix=32");
+	       describe<ClosShape>("clos", "a fat tree of one kind of router") +
+	       describe<QsnetShape>("qsnet", "QsNetIII's folded Clos of Elite5 switches in chassis");
 }
 
 } // namespace aries::topology

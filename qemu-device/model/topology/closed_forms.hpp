@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "chip/aries.hpp"
 
@@ -61,6 +62,19 @@ constexpr uint64_t nodes_of_fat_tree(uint32_t radix, uint32_t stages)
 	for (uint32_t stage = 0; stage < stages; stage++)
 		nodes *= radix / 2;
 	return nodes;
+}
+
+/**
+ * Hops between two different nodes of a folded Clos, on average. @p below are the nodes below a switch of each stage,
+ * the lowest first, and all of them last; two nodes first have one in common in the stage where they turn.
+ */
+constexpr double mean_hops_of_clos(std::span<const uint64_t> below)
+{
+	double sum = 0;
+
+	for (size_t stage = 1; stage < below.size(); stage++)
+		sum += 2.0 * static_cast<double>(stage) * static_cast<double>(below[stage] - below[stage - 1]);
+	return sum / static_cast<double>(below.back() - 1);
 }
 
 } // namespace aries::topology

@@ -103,6 +103,14 @@ struct NodePlace {
 	bool operator==(const NodePlace &) const = default;
 };
 
+/** Another place of a node that has links to several routers. */
+struct FurtherPlace {
+	uint32_t node = 0;
+	NodePlace at;
+
+	bool operator==(const FurtherPlace &) const = default;
+};
+
 struct Machine {
 	std::string name;
 	std::string family; ///< "aries", "dragonfly", "torus", ...: what a route table builder looks at
@@ -112,6 +120,7 @@ struct Machine {
 	std::vector<RouterPlace> routers;
 	std::vector<Link> links;
 	std::vector<NodePlace> nodes;
+	std::vector<FurtherPlace> further; ///< of nodes, besides those above; none in most machines
 	uint32_t groups = 0;
 
 	/** Raw Gbit/s of each lane of one of its links. */
@@ -127,7 +136,7 @@ struct Machine {
 };
 
 /** What a fault is about; index counts in the list of that name, tiles in RouterType::tiles. */
-enum class Part : uint8_t { Machine, Class, Tile, Router, Link, Node };
+enum class Part : uint8_t { Machine, Class, Tile, Router, Link, Node, Further };
 
 struct Fault {
 	Part part = Part::Machine;

@@ -202,26 +202,48 @@ std::string check_links(const Machine &machine, Fault &at)
 	return {};
 }
 
-std::string check_nodes(const Machine &machine, Fault &at)
+std::string check_place(const Machine &machine, size_t node, const NodePlace &place, std::vector<bool> &used)
 {
 	const unsigned nics = machine.router_type.nics;
-	std::vector<bool> used(machine.routers.size() * nics);
+
+	if (place.router >= machine.routers.size())
+		return "node " + number(node) + " is at router " + number(place.router) + ", but there are " +
+		       number(machine.routers.size());
+	if (place.nic >= nics)
+		return "node " + number(node) + " is at NIC " + number(place.nic) + ", but a router has " +
+		       number(nics);
+	if (used[size_t{place.router} * nics + place.nic])
+		return "node " + number(node) + " is at NIC " + number(place.nic) + " of router " +
+		       number(place.router) + ", where another node is";
+	used[size_t{place.router} * nics + place.nic] = true;
+	return {};
+}
+
+std::string check_nodes(const Machine &machine, Fault &at)
+{
+	std::vector<bool> used(machine.routers.size() * machine.router_type.nics);
 
 	for (size_t i = 0; i < machine.nodes.size(); i++) {
 		at = {Part::Node, i, {}};
 
-		const NodePlace &place = machine.nodes[i];
+		std::string reason = check_place(machine, i, machine.nodes[i], used);
 
-		if (place.router >= machine.routers.size())
-			return "node " + number(i) + " is at router " + number(place.router) + ", but there are " +
-			       number(machine.routers.size());
-		if (place.nic >= nics)
-			return "node " + number(i) + " is at NIC " + number(place.nic) + ", but a router has " +
-			       number(nics);
-		if (used[size_t{place.router} * nics + place.nic])
-			return "node " + number(i) + " is at NIC " + number(place.nic) + " of router " +
-			       number(place.router) + ", where another node is";
-		used[size_t{place.router} * nics + place.nic] = true;
+		if (!reason.empty())
+			return reason;
+	}
+	for (size_t i = 0; i < machine.further.size(); i++) {
+		at = {Part::Further, i, {}};
+
+		const FurtherPlace &place = machine.further[i];
+
+		if (place.node >= machine.nodes.size())
+			return "node " + number(place.node) + " has a further place, but there are " +
+			       number(machine.nodes.size());
+
+		std::string reason = check_place(machine, place.node, place.at, used);
+
+		if (!reason.empty())
+			return reason;
 	}
 	return {};
 }

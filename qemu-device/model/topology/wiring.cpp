@@ -38,6 +38,8 @@ Wiring::Wiring(const Machine &machine)
 	}
 	for (uint32_t node = 0; node < machine.nodes.size(); node++)
 		node_[size_t{machine.nodes[node].router} * nics_ + machine.nodes[node].nic] = node;
+	for (const FurtherPlace &place : machine.further)
+		node_[size_t{place.at.router} * nics_ + place.at.nic] = place.node;
 }
 
 size_t Wiring::bytes() const noexcept
