@@ -220,9 +220,12 @@ share: kernel ## modules of the guest kernel for scripts/cluster --share, which 
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
+SELFTEST_INPUTS = $(addprefix -i $(TOP)/,selftests/aries selftests/kgni selftests/conformance driver/include userlib/include userlib/libugni.map userlib/pmi/include \
+	userlib/pmi/libpmi.map scripts/build-selftests.sh scripts/gen-regs.py) -i $(B)/linux-source/version
+
 selftests: linux-source userlib ## the tests that run in the guest
-	$(STEP) 'guest tests' -i $(TOP)/selftests/aries -i $(TOP)/selftests/kgni -i $(TOP)/selftests/conformance -i $(TOP)/driver/include -i $(TOP)/userlib/include \
-		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
+	$(STEP) 'guest tests' $(SELFTEST_INPUTS) -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/stored.sh -d $(B)/kselftest -f '*' \
+		$(SELFTEST_INPUTS) -- $(TOP)/scripts/build-selftests.sh
 
 check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(TOP)/scripts/guest-ssh.sh -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) -- bash -c \

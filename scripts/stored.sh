@@ -33,6 +33,7 @@ key() {
 	{
 		printf '%s\n' "$text" "$(distribution)" "$("${CC:-gcc}" --version | head -n 1)" "$("${CXX:-g++}" --version | head -n 1)" \
 			"${CFLAGS:-} ${CXXFLAGS:-} ${LDFLAGS:-} ${KCFLAGS:-}"
+		printf 'result %s\n' "${results[@]}"
 		# how many work at it does not matter
 		sed -E 's/ -j *[0-9]+//' <<<"$*"
 		find "${inputs[@]}" -name __pycache__ -prune -o -type f -print0 | xargs -0 -r sha256sum

@@ -70,6 +70,18 @@ class Stored(unittest.TestCase):
         self.assertTrue(self.step("four"))
         self.assertFalse(self.step("five"))
 
+    def test_a_whole_folder(self):
+        """Results that are named by a pattern alone, with folders below; whoever wants less gets less."""
+        self.assertTrue(self.step("one", ("-f", "*")))
+        self.assertFalse(self.step("two", ("-f", "*")))
+        one, two = ({str(path.relative_to(self.top / tree)): path.is_dir() or path.read_bytes() for path in (self.top / tree / "out").rglob("*")}
+                    for tree in ("one", "two"))
+        self.assertEqual(sorted(one), ["out/a.ko", "out/a.o", "out/sub", "out/sub/b.ko"])
+        self.assertEqual(one, two)
+        self.assertTrue(self.step("three"))
+        self.assertFalse(self.step("four"))
+        self.assertFalse((self.top / "four/out/a.o").exists())
+
     def test_what_is_made_from_what_is_there_is_not_kept(self):
         self.step("one")
         kept = set(self.files.iterdir())
