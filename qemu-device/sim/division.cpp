@@ -53,7 +53,7 @@ Division::Division(const Layout &layout, uint32_t parts) : part_of(layout.router
 		const Lane &lane = layout.lanes[place];
 
 		if (lane.far != NO_PLACE && part_of[place / layout.tiles] != part_of[lane.far / layout.tiles])
-			window = std::min(window, lane.latency_ticks / TICKS + 1);
+			window = std::min(window, lane.latency_ticks / layout.chip.times.cycle_ticks + 1);
 	}
 }
 

@@ -183,8 +183,9 @@ std::string check_incidents(const std::vector<Incident> &incidents, const Machin
 		for (const uint32_t link : incident.links) {
 			const auto &cls = machine.classes[machine.links[link].link_class];
 
-			if (incident.lanes && flit_ticks(cls.gbit_per_lane, incident.lanes,
-							 machine.router_type.clock_mhz) > MOST_FLIT_TICKS)
+			if (incident.lanes &&
+			    flit_ticks(layout.chip, cls.gbit_per_lane, incident.lanes, machine.router_type.clock_mhz) >
+				    MOST_FLIT_CYCLES * layout.chip.times.cycle_ticks)
 				return "'" + incident.text +
 				       "': the link would be more than 64 times slower than its router";
 		}

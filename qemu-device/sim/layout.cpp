@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chip/aries.hpp"
 #include "part.hpp"
 #include "topology/wiring.hpp"
 
@@ -20,19 +21,20 @@ using topology::TileRole;
 constexpr double MOST_LENGTH_M = 2000;
 constexpr uint64_t PACKETS_OF_NODE = 256; // in the network at a high load, of 64 bytes of data
 
-uint32_t latency_ticks(const Machine &machine, const topology::Link &link, const Parameters &parameters)
+uint32_t latency_ticks(const Machine &machine, const topology::Link &link, const Parameters &parameters, uint32_t cycle)
 {
 	/* ps per m x mm x cycles per second, in whole numbers: a length has no fractions below 1 mm. */
 	const auto mm = static_cast<uint64_t>(std::lround(static_cast<double>(link.length_m) * 1000));
 	const auto khz = static_cast<uint64_t>(std::lround(machine.router_type.clock_mhz * 1000));
-	const uint64_t ticks = (mm * parameters.ps_per_m * khz / 1000 * TICKS + 500'000'000) / 1'000'000'000;
+	const uint64_t ticks = (mm * parameters.ps_per_m * khz / 1000 * cycle + 500'000'000) / 1'000'000'000;
 
-	return static_cast<uint32_t>(ticks) + parameters.link_cycles * TICKS;
+	return static_cast<uint32_t>(ticks) + parameters.link_cycles * cycle;
 }
 
 void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &layout)
 {
 	const topology::Wiring wiring(machine);
+	const uint32_t cycle = layout.chip.times.cycle_ticks;
 
 	layout.lanes.resize(layout.places());
 	for (uint32_t router = 0; router < layout.routers; router++) {
@@ -40,8 +42,9 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 			Lane &lane = layout.lanes[layout.place(router, tile)];
 			const uint32_t number = wiring.link_of(router, tile);
 
+			lane.flit_ticks = static_cast<uint16_t>(cycle);
 			if (machine.router_type.tiles[tile].role == TileRole::Processor) {
-				lane.latency_ticks = parameters.netlink_cycles * TICKS;
+				lane.latency_ticks = parameters.netlink_cycles * cycle;
 				lane.used = true;
 			}
 			if (number == topology::NO_LINK)
@@ -53,10 +56,10 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 			lane.far = layout.place(far.router, far.tile);
 			lane.used = true;
 			lane.link_class = link.link_class;
-			lane.flit_ticks =
-				static_cast<uint16_t>(flit_ticks(machine.classes[link.link_class].gbit_per_lane,
-								 link.lanes, machine.router_type.clock_mhz));
-			lane.latency_ticks = latency_ticks(machine, link, parameters);
+			lane.flit_ticks = static_cast<uint16_t>(
+				flit_ticks(layout.chip, machine.classes[link.link_class].gbit_per_lane, link.lanes,
+					   machine.router_type.clock_mhz));
+			lane.latency_ticks = latency_ticks(machine, link, parameters, cycle);
 			layout.network_links[router]++;
 		}
 	}
@@ -89,16 +92,23 @@ void lay_nodes(const Machine &machine, Layout &layout)
 
 } // namespace
 
-uint32_t flit_ticks(double gbit_per_lane, unsigned lanes, double clock_mhz)
+const chip::Chip &chip_of(const Machine &) noexcept
 {
-	const double cycles = FLIT_BITS / (gbit_per_lane * lanes) * clock_mhz / 1000;
+	return chip::ARIES;
+}
+
+uint32_t flit_ticks(const chip::Chip &chip, double gbit_per_lane, unsigned lanes, double clock_mhz)
+{
+	const chip::LineForm &line = chip.line;
+	const double cycles = chip.packets.unit_bits / (gbit_per_lane * lanes) * clock_mhz / 1000;
+	const double ticks = cycles * chip.times.cycle_ticks * (line.set_units + line.set_extra) / line.set_units;
 
 	/* Less a millionth of a tick, which is rounding. */
-	return static_cast<uint32_t>(std::ceil(cycles * TICKS * SET_ALL_FLITS / SET_FLITS - 1e-6));
+	return static_cast<uint32_t>(std::ceil(ticks - 1e-6));
 }
 
 Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of_class)
-	: routers(static_cast<uint32_t>(machine.routers.size())),
+	: chip(chip_of(machine)), routers(static_cast<uint32_t>(machine.routers.size())),
 	  tiles(static_cast<uint32_t>(machine.router_type.tiles.size())), rows(machine.router_type.rows),
 	  columns(machine.router_type.columns), channels(of_class * routing::CLASSES), class_channels(of_class),
 	  nics(machine.router_type.nics), nodes(static_cast<uint32_t>(machine.nodes.size())), groups(machine.groups),
@@ -127,16 +137,18 @@ uint32_t Layout::cycles_of(uint64_t ns) const noexcept
 void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &parameters)
 {
 	Lane &lane = lanes[at];
-	const uint32_t loop = 2 * lane.latency_ticks + (parameters.input_cycles + parameters.credit_cycles) * TICKS;
-	uint32_t link = lane.latency_ticks + 2 * MAX_PACKET_FLITS * ticks;
+	const uint32_t cycle = chip.times.cycle_ticks;
+	const uint32_t longest = chip::most_units(chip.packets);
+	const uint32_t loop = 2 * lane.latency_ticks + (parameters.input_cycles + parameters.credit_cycles) * cycle;
+	uint32_t link = lane.latency_ticks + 2 * longest * ticks;
 
 	lane.flit_ticks = static_cast<uint16_t>(ticks);
 	if (parameters.bit_errors)
-		link += replay_ticks(lane);
-	lane.loop_flits = loop / ticks + MAX_PACKET_FLITS;
-	horizon = std::max(horizon, link / TICKS + parameters.input_cycles + parameters.row_cycles +
+		link += replay_ticks(chip, lane);
+	lane.loop_flits = loop / ticks + longest;
+	horizon = std::max(horizon, link / cycle + parameters.input_cycles + parameters.row_cycles +
 					    parameters.column_cycles + parameters.credit_cycles +
-					    parameters.netlink_cycles + parameters.serve_cycles + 4 * MAX_PACKET_FLITS);
+					    parameters.netlink_cycles + parameters.serve_cycles + 4 * longest);
 }
 
 uint64_t Layout::inject_flits_per_100_cycles() const noexcept
@@ -147,6 +159,7 @@ uint64_t Layout::inject_flits_per_100_cycles() const noexcept
 std::string check_machine(const Machine &machine)
 {
 	const topology::RouterType &type = machine.router_type;
+	const chip::Chip &chip = chip_of(machine);
 
 	if (uint64_t{type.rows} * type.columns != type.tiles.size())
 		return std::to_string(type.tiles.size()) + " tiles are no " + std::to_string(type.rows) + " rows of " +
@@ -154,8 +167,8 @@ std::string check_machine(const Machine &machine)
 	for (const topology::Link &link : machine.links) {
 		if (link.length_m > MOST_LENGTH_M)
 			return "a link of " + std::to_string(link.length_m) + " m: at most 2,000 m";
-		if (flit_ticks(machine.classes[link.link_class].gbit_per_lane, link.lanes, type.clock_mhz) >
-		    MOST_FLIT_TICKS)
+		if (flit_ticks(chip, machine.classes[link.link_class].gbit_per_lane, link.lanes, type.clock_mhz) >
+		    MOST_FLIT_CYCLES * chip.times.cycle_ticks)
 			return "a link of class " + machine.classes[link.link_class].name +
 			       " is more than 64 times slower than its router";
 	}
@@ -184,7 +197,7 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 	const uint64_t router = 8 * (machine.routers.size() / std::max(machine.groups, 1u) + machine.groups) + 256;
 
 	return places * tile + machine.routers.size() * router +
-	       machine.nodes.size() * (sizeof(Nic) + PACKETS_OF_NODE * (sizeof(Packet) + 16));
+	       machine.nodes.size() * (sizeof(Nic) + PACKETS_OF_NODE * (CACHE_LINE + 16));
 }
 
 } // namespace aries::sim

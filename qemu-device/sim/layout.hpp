@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "link/rates.hpp"
+#include "chip/chip.hpp"
 #include "parameters.hpp"
 #include "topology/machine.hpp"
 
@@ -20,27 +20,31 @@ namespace aries::sim
 
 inline constexpr uint32_t NO_PLACE = UINT32_MAX;
 inline constexpr uint8_t PROCESSOR_CLASS = UINT8_MAX;
-inline constexpr uint32_t MOST_FLIT_TICKS = 64 * TICKS;
+inline constexpr uint32_t MOST_FLIT_CYCLES = 64;
 
 /** The output of a tile. */
 struct Lane {
 	uint32_t far = NO_PLACE;    ///< place at the other end; none for processor tiles and for those without a link
 	uint32_t latency_ticks = 0; ///< from the end of a flit here to its place in the far buffer
 	uint32_t loop_flits = 0;    ///< that are on the way, or their credits, when the link is full
-	uint16_t flit_ticks = TICKS;
+	uint16_t flit_ticks = 0;
 	uint8_t link_class = PROCESSOR_CLASS; ///< of the machine
 	bool used = false;
 };
 
 /** Ticks from the begin of a set on a link until it can be sent again: the set, there and back. */
-constexpr uint32_t replay_ticks(const Lane &lane) noexcept
+constexpr uint32_t replay_ticks(const chip::Chip &chip, const Lane &lane) noexcept
 {
-	return 2 * lane.latency_ticks + SET_FLITS * lane.flit_ticks;
+	return 2 * lane.latency_ticks + chip.line.set_units * lane.flit_ticks;
 }
+
+/** The chip of whose routers a machine is made. */
+const chip::Chip &chip_of(const topology::Machine &machine) noexcept;
 
 struct Layout {
 	Layout(const topology::Machine &machine, const Parameters &parameters, uint32_t class_channels);
 
+	const chip::Chip &chip;
 	uint32_t routers;
 	uint32_t tiles;
 	uint32_t rows;
@@ -79,8 +83,8 @@ struct Layout {
 	uint64_t inject_flits_per_100_cycles() const noexcept;
 };
 
-/** Ticks of a flit of 48 bits on a link; the LCB sends nine in the time of ten (P05). Rounded up. */
-uint32_t flit_ticks(double gbit_per_lane, unsigned lanes, double clock_mhz);
+/** Ticks of a flit on a link, with what the link layer adds: that of Aries sends nine in the time of ten (P05). */
+uint32_t flit_ticks(const chip::Chip &chip, double gbit_per_lane, unsigned lanes, double clock_mhz);
 
 /** Empty if a machine can be simulated, else one line that names the broken rule. */
 std::string check_machine(const topology::Machine &machine);

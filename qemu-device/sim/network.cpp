@@ -85,7 +85,7 @@ std::string check_workers(const Layout &layout, const Workers &workers)
 	return check_parts(layout, workers.all_parts());
 }
 
-Network::Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
+Network::Network(const topology::Machine &machine, TablesOf tables, uint32_t class_channels,
 		 const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers,
 		 FaultPlan plan)
 	: machine_(machine), parameters_(parameters), workers_(workers), layout_(machine, parameters, class_channels),
@@ -94,8 +94,11 @@ Network::Network(const topology::Machine &machine, const routing::Tables &tables
 	  state_(machine)
 {
 	make_room_for_lanes();
+
+	const PartPlan plan_of_part{layout_, division_, parameters_, traffic_, seed};
+
 	for (uint32_t part = first_mine_; part < end_mine_; part++)
-		parts_[part] = std::make_unique<Part>(layout_, division_, part, tables, parameters, traffic_, seed);
+		parts_[part] = make_part(plan_of_part, part, tables);
 	for (Mails &mails : mails_)
 		mails.assign(division_.parts(), std::vector<Mail>(division_.parts()));
 	expect_faults();

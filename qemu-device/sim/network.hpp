@@ -51,8 +51,8 @@ struct FaultPlan {
 class Network
 {
 public:
-	/** They pass check_machine(), check_workers(), check_incidents(). @p machine and @p tables must stay. */
-	Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
+	/** They pass check_machine(), check_workers(), check_incidents(). @p machine and the tables must stay. */
+	Network(const topology::Machine &machine, TablesOf tables, uint32_t class_channels,
 		const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers = {},
 		FaultPlan plan = {});
 

@@ -116,7 +116,8 @@ void Network::set_lanes(const Incident &incident)
 {
 	for (const uint32_t link : incident.links) {
 		const topology::LinkClass &cls = machine_.classes[machine_.links[link].link_class];
-		const uint32_t ticks = flit_ticks(cls.gbit_per_lane, incident.lanes, machine_.router_type.clock_mhz);
+		const uint32_t ticks =
+			flit_ticks(layout_.chip, cls.gbit_per_lane, incident.lanes, machine_.router_type.clock_mhz);
 
 		for (const topology::LinkEnd &end : machine_.links[link].end)
 			layout_.set_flit_ticks(place_of(layout_, end), ticks, parameters_);
@@ -131,7 +132,7 @@ void Network::make_tables()
 	built_ = routing::build_tables(machine_, plan_.policy, built_for_);
 	rebuilds_.push_back({now_, built_->cut_routers.size(), built_->cut_groups.size()});
 	each_part([this](Part &part) {
-		part.use_tables(built_->tables);
+		part.use_tables(&built_->tables);
 		part.hold_requests(false);
 	});
 	held_ = false;

@@ -2,15 +2,19 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * A packet in the network, one cache line; the pool of all of them; queues of packets, linked through them.
+ * A packet in the network, one cache line; the pool of all of them; queues of packets, linked through them. What a
+ * packet carries for routers is its chip's.
  */
 #ifndef ARIES_SIM_PACKET_HPP
 #define ARIES_SIM_PACKET_HPP
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
-#include "router/decide.hpp"
 #include "traffic.hpp"
 
 namespace aries::sim
@@ -18,8 +22,12 @@ namespace aries::sim
 
 inline constexpr uint32_t NO_PACKET = UINT32_MAX;
 
-struct alignas(64) Packet {
-	routing::Header header;
+inline constexpr size_t CACHE_LINE = 64;
+
+template <typename RoutingHeader> struct alignas(CACHE_LINE) PacketOf {
+	using Header = RoutingHeader;
+
+	Header header;
 	uint32_t next;     ///< in its queue
 	uint32_t tail;     ///< cycle in which the last flit is in the present stage
 	uint32_t ready;    ///< cycle from which it may be served
@@ -44,11 +52,22 @@ struct alignas(64) Packet {
 	uint64_t name() const noexcept { return uint64_t{response ? target : source} << 32 | sequence; }
 };
 
-static_assert(sizeof(Packet) == 64);
+/** A packet on its way from one part to another, of whatever chip. */
+struct alignas(CACHE_LINE) PostedPacket {
+	std::array<std::byte, CACHE_LINE> bytes;
+
+	template <typename Packet> static PostedPacket of(const Packet &packet) noexcept
+	{
+		return std::bit_cast<PostedPacket>(packet);
+	}
+	template <typename Packet> Packet as() const noexcept { return std::bit_cast<Packet>(*this); }
+};
 
 /** All packets of a part of the network. Numbers stay; references do not when it grows. */
-class Pool
+template <typename Packet> class Pool
 {
+	static_assert(sizeof(Packet) == CACHE_LINE && std::is_trivially_copyable_v<Packet>);
+
 public:
 	uint32_t take()
 	{
@@ -81,7 +100,7 @@ struct Queue {
 
 	bool empty() const noexcept { return head == NO_PACKET; }
 
-	void push(Pool &pool, uint32_t packet) noexcept
+	template <typename Packet> void push(Pool<Packet> &pool, uint32_t packet) noexcept
 	{
 		pool[packet].next = NO_PACKET;
 		if (empty())
@@ -91,7 +110,7 @@ struct Queue {
 		tail = packet;
 	}
 
-	uint32_t pop(Pool &pool) noexcept
+	template <typename Packet> uint32_t pop(Pool<Packet> &pool) noexcept
 	{
 		const uint32_t packet = head;
 

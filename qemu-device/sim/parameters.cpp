@@ -85,20 +85,22 @@ std::string set_parameter(Parameters &parameters, const std::string &text)
 	return "there is no parameter '" + name + "': --parameters lists them";
 }
 
-std::string check_parameters(const Parameters &p, uint32_t channels)
+std::string check_parameters(const Parameters &p, const chip::Chip &chip, uint32_t channels)
 {
-	if (p.channel_reserve < MAX_PACKET_FLITS)
+	const uint32_t longest = chip::most_units(chip.packets);
+
+	if (p.channel_reserve < longest)
 		return "a reserve of " + number(p.channel_reserve) + " flits: a channel needs room for a packet of " +
-		       number(MAX_PACKET_FLITS);
+		       number(longest);
 	for (const uint32_t size : {p.input_buffer, p.processor_buffer}) {
 		if (size < uint64_t{channels} * p.channel_reserve)
 			return "a buffer of " + number(size) + " flits has no room for " + number(channels) +
 			       " reserves of " + number(p.channel_reserve);
 	}
 	for (const uint32_t size : {p.subswitch_buffer, p.column_buffer}) {
-		if (size < MAX_PACKET_FLITS)
+		if (size < longest)
 			return "a buffer of " + number(size) +
-			       " flits inside a router: it needs room for a packet of " + number(MAX_PACKET_FLITS);
+			       " flits inside a router: it needs room for a packet of " + number(longest);
 	}
 	for (const uint32_t size : {p.input_buffer, p.processor_buffer, p.subswitch_buffer, p.column_buffer}) {
 		if (size > MOST_FLITS)

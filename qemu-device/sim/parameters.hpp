@@ -12,13 +12,10 @@
 #include <span>
 #include <string>
 
-#include "packet/flits.hpp"
+#include "chip/chip.hpp"
 
 namespace aries::sim
 {
-
-/** Ticks of a router cycle. */
-inline constexpr uint32_t TICKS = chip::ARIES.times.cycle_ticks;
 
 /** Times are in cycles of the router (P02), sizes in flits. */
 struct Parameters {
@@ -77,8 +74,8 @@ std::span<const ParameterInfo> parameter_table() noexcept;
 /** Sets what NAME=VALUE says. @return empty, or one line that names the broken rule */
 std::string set_parameter(Parameters &parameters, const std::string &text);
 
-/** Empty if the parameters can be used with so many channels, else one line that names the broken rule. */
-std::string check_parameters(const Parameters &parameters, uint32_t channels);
+/** Empty if a chip's routers can be so, with so many channels, else one line that names the broken rule. */
+std::string check_parameters(const Parameters &parameters, const chip::Chip &chip, uint32_t channels);
 
 } // namespace aries::sim
 

@@ -2,51 +2,37 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * The routers, links and NICs of a part of a machine, cycle by cycle. A part may be the whole of it.
- *
- * A packet goes through an input queue, over a row bus to a sub-switch, over a column bus to a column buffer (P15),
- * and over the link. Each of the three moves needs a resource (row bus of the input, column bus of the sub-switch,
- * output) and room behind it for the whole packet; the first flit moves on before the last has come. State is in
- * arrays by tile.
- *
- * In a cycle all that arrives is put into its queue first, then outputs, column buses, row buses and NICs are looked
- * at, in this order, where something has changed. What is looked at in one step changes nothing that the same step
- * looks at elsewhere: so the order of events in a cycle does not matter, and a machine may be cut into parts. What
- * leaves a part by a link goes into a mail: packets, credits, loads. Numbers of places and routers in here count from
- * the first of the part.
+ * A part of a machine, as a network of parts sees it: it goes on for a window of cycles, and has mail. What routers do
+ * inside is that of a chip, and is in tiled_part.hpp. A part may be the whole machine.
  */
 #ifndef ARIES_SIM_PART_HPP
 #define ARIES_SIM_PART_HPP
 
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <functional>
-#include <queue>
+#include <memory>
 #include <string>
 #include <tuple>
-#include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "division.hpp"
 #include "layout.hpp"
-#include "messages.hpp"
 #include "packet.hpp"
-#include "router/table_builder.hpp"
+#include "router/tables.hpp"
+#include "router/torus.hpp"
 #include "statistics.hpp"
 #include "traffic.hpp"
-#include "wheel.hpp"
 
 namespace aries::sim
 {
 
-/** Counts a packet in a turn, which is as long as the longest packet on average. @return the turn is over */
-inline bool take_turn(uint16_t &taken, uint32_t flits) noexcept
+/** Counts a packet in a turn, which is @p turn flits on average: the longest packet. @return the turn is over */
+constexpr bool take_turn(uint16_t &taken, uint32_t flits, uint32_t turn) noexcept
 {
 	const uint32_t sum = taken + flits;
-	const bool over = sum >= MAX_PACKET_FLITS;
+	const bool over = sum >= turn;
 
-	taken = static_cast<uint16_t>(over ? sum - MAX_PACKET_FLITS : sum);
+	taken = static_cast<uint16_t>(over ? sum - turn : sum);
 	return over;
 }
 
@@ -67,8 +53,8 @@ struct Buffer {
 	uint16_t used = 0;  ///< flits
 	uint16_t taken = 0; ///< flits in its turn; what is more than one counts for the next
 
-	/** It sends a packet. @return its turn is over */
-	bool take(uint32_t flits) noexcept { return take_turn(taken, flits); }
+	/** It sends a packet; a turn is as long as the longest one. @return its turn is over */
+	bool take(uint32_t flits, uint32_t longest) noexcept { return take_turn(taken, flits, longest); }
 };
 
 /** A sender's view of the buffer behind a link; of an output, or of a NIC's way into a processor tile. */
@@ -178,7 +164,7 @@ struct Mail {
 		uint32_t cycle, port, what;
 	};
 
-	std::vector<Packet> packets; ///< Packet::ready is the cycle of arrival, Packet::next the place
+	std::vector<PostedPacket> packets; ///< PacketOf::ready is the cycle of arrival, PacketOf::next the place
 	std::vector<Credit> credits;
 	std::vector<uint32_t> loads; ///< of the routers at the border, message by message
 	std::vector<Expiry> expiries;
@@ -192,338 +178,72 @@ struct Mail {
 	}
 };
 
+/** Route tables of a machine, by the strategy of its chip. They must stay. */
+using TablesOf = std::variant<const routing::Tables *, const routing::TorusTables *>;
+
+/** Called once for a window of time, or less often: nothing here is called for a packet. */
 class Part
 {
 public:
-	/** References must stay. */
-	Part(const Layout &layout, const Division &division, uint32_t number, const routing::Tables &tables,
-	     const Parameters &parameters, const Traffic &traffic, uint64_t seed);
+	Part() = default;
+	Part(const Part &) = delete;
+	Part &operator=(const Part &) = delete;
+	virtual ~Part() = default;
 
 	/**
 	 * Go on up to the beginning of this cycle, with one mail for each part in @p out. Nothing in them is for a
 	 * cycle before that, if no more than Division::window cycles are run.
 	 */
-	void run(uint32_t until, Mail *out);
-	void receive_mail(uint32_t from, const Mail &mail);
+	virtual void run(uint32_t until, Mail *out) = 0;
+	virtual void receive_mail(uint32_t from, const Mail &mail) = 0;
 
 	/** No message is ready in this cycle or later. */
-	void stop_traffic(uint32_t cycle)
-	{
-		end_due_ = cycle;
-		last_due_ = held_ ? 0 : cycle;
-	}
+	virtual void stop_traffic(uint32_t cycle) = 0;
 
 	/** Messages that are ready from the first of these cycles up to the second are measured. */
-	void measure(uint32_t from, uint32_t until);
+	virtual void measure(uint32_t from, uint32_t until) = 0;
 
 	/** Take the events of a cycle in another order, which must not matter. */
-	void reverse_events() noexcept { wheel_.reverse(); }
+	virtual void reverse_events() noexcept = 0;
 
 	/*
 	 * Failures, between two cycles. Places and nodes are those of the machine; they may be in other parts. What is
 	 * lost may concern another part, so there must be mails to write into.
 	 */
-	void expect_faults();
-	void use_mail(Mail *out) { out_ = out; }
-	void set_down(uint32_t place, bool down);
-	void set_dead(uint32_t node, bool dead);
-	void wait_for_tables() { wait_for_tables_ = true; }
-	void hold_requests(bool hold);
-	void use_tables(const routing::Tables &tables) { tables_ = &tables; }
+	virtual void expect_faults() = 0;
+	virtual void use_mail(Mail *out) = 0;
+	virtual void set_down(uint32_t place, bool down) = 0;
+	virtual void set_dead(uint32_t node, bool dead) = 0;
+	virtual void wait_for_tables() = 0;
+	virtual void hold_requests(bool hold) = 0;
+	virtual void use_tables(TablesOf tables) = 0;
 
-	size_t live() const noexcept { return pool_.live(); }
-	bool idle() const noexcept;
-	const Statistics &statistics() const noexcept { return statistics_; }
-	const Port &port(uint32_t place) const noexcept { return ports_[place - first_place_]; }
-	LinkCount count_of(uint32_t place) const noexcept;
-	const Port &nic_port(uint32_t place) const noexcept { return ports_[places_ + place - first_place_]; }
+	virtual size_t live() const noexcept = 0; ///< packets
+	virtual bool idle() const noexcept = 0;
+	virtual const Statistics &statistics() const noexcept = 0;
+	virtual const Port &port(uint32_t place) const noexcept = 0;
+	virtual LinkCount count_of(uint32_t place) const noexcept = 0;
+	virtual const Port &nic_port(uint32_t place) const noexcept = 0;
 
 	/** Empty if no packet, no flit in a buffer, no missing credit is left; else what is. */
-	std::string leftover() const;
-
-private:
-	friend struct LoadView;
-
-	void step();
-	void deliver();
-	void look_again(Kind kind, std::vector<Resource> &resources, std::vector<uint32_t> &to);
-	void list_borders();
-	void publish_loads();
-
-	/* Input: part_in.cpp */
-	void arrive(uint32_t packet, uint32_t place);
-	void check_in(uint32_t place);
-	void route(Packet &packet, uint32_t place);
-	void cross_row(uint32_t place, uint32_t channel);
-	uint32_t credit_cycles(const Lane &lane) const noexcept;
-	void give_back(uint32_t place, uint32_t channel, uint32_t flits);
-
-	/* Sub-switch, column buffer, output: part_out.cpp */
-	void reach_sub(uint32_t packet, uint32_t base);
-	void check_sub(uint32_t bus);
-	bool cross_column(uint32_t bus, uint32_t bit, bool &full);
-	uint64_t replay(const Lane &lane, uint32_t place, uint32_t flits);
-	void reach_column(uint32_t packet, uint32_t base);
-	void check_out(uint32_t place);
-	uint32_t leave_column(uint32_t place, uint32_t bit);
-	void send(uint32_t place, uint32_t bit);
-	void post(uint32_t packet, uint32_t arrival, uint32_t place);
-	void take_credit(uint32_t port, uint32_t what);
-	bool fits(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
-	bool may_take(uint32_t port, uint32_t channel, uint32_t flits, uint32_t bit) noexcept;
-	bool leaves_room(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
-	void release(uint32_t port, uint32_t channel, uint32_t bit) noexcept;
-	void spend(uint32_t port, uint32_t channel, uint32_t flits) noexcept;
-
-	/* NICs: part_nic.cpp */
-	void receive(uint32_t packet, uint32_t place);
-	void check_nics(uint32_t router);
-	void finish(uint32_t packet, uint32_t place);
-	void count(const Packet &packet, Counts &counts);
-	void end_message(const Packet &packet, uint32_t initiator, uint32_t slot);
-	void answer(uint32_t packet, Nic &nic);
-	void free_processor_buffer(const Packet &packet, uint32_t place);
-	void inject(uint32_t router);
-	uint64_t look_at(const Nic &nic) noexcept;
-	uint8_t tile_in_order(const Nic &nic, bool response) const noexcept;
-	uint64_t inject_alone(Nic *nics, uint64_t ready);
-	uint64_t grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept;
-	bool may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64_t users) noexcept;
-	uint32_t next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept;
-	template <typename Takes> uint32_t choose_tile(const Nic &nic, Takes takes);
-	uint64_t inject_at(Nic &nic, uint32_t bit, uint32_t place);
-	void keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t ready) noexcept;
-	void watch_order(const Packet &packet);
-	uint32_t make_request(Nic &nic);
-	void enter(uint32_t packet, uint32_t place);
-	void next_message(Nic &nic);
-	uint32_t wake_of(const Nic &nic, bool &hungry) const noexcept;
-	void wake_nics(uint32_t router, uint32_t cycle);
-
-	/* Collective engines: part_ce.cpp */
-	void begin_collectives();
-	CollectiveCounts &collective_counts(uint32_t node);
-	void plan(uint32_t slot, Step step, uint32_t cycles);
-	void plan_operation(uint32_t slot);
-	void take_plans();
-	void carry_out(const Plan &plan);
-	void take_operand(uint32_t slot);
-	void send_up(uint32_t slot);
-	void send_down(uint32_t slot);
-	void send_of_engine(uint32_t slot);
-	void reach_engine(const Packet &packet, uint32_t slot);
-	bool next_of_engine(Nic &nic);
-	void leave_tree(uint32_t slot);
-	bool engines_idle() const noexcept;
-
-	/* Failures: part_faults.cpp */
-	void decide_again();
-	void drop_head(uint32_t place, uint32_t channel);
-	void discard(uint32_t place, uint32_t bit);
-	void lose_arrival(uint32_t packet, uint32_t place);
-	void finish_dead(uint32_t packet, uint32_t place, uint32_t slot);
-	void forget(uint32_t packet);
-	void expire();
-	void give_up(const Expiry &expiry, uint32_t slot);
-
-	/* A resource that can serve is kept from it, or no more. Who serves sets Resource::free afterwards. */
-	void begin_stall(Resource &resource, Stall &stall) const noexcept
-	{
-		if (resource.stuck())
-			return;
-		resource.free = 0;
-		stall.since = now_;
-	}
-
-	void end_stall(Resource &resource, Stall &stall) const noexcept
-	{
-		if (!resource.stuck()) [[likely]]
-			return;
-		resource.free = 1;
-		stall.cycles += now_ - stall.since;
-	}
-
-	void list(Resource &resource, std::vector<uint32_t> &to, uint32_t number)
-	{
-		if (!resource.listed) {
-			resource.listed = true;
-			to.push_back(number);
-		}
-	}
-
-	void arm(Resource &resource, Kind kind, uint32_t number, uint32_t cycle)
-	{
-		if (!resource.armed) {
-			resource.armed = true;
-			wheel_.add(kind, cycle, number);
-		}
-	}
-
-	static constexpr uint64_t BIT_ERRORS = 0x62697473; // what random words are for
-
-	/* Queue of a packet in the sub-switch of its input's row and its output's column. */
-	size_t sub_queue(const Packet &packet, uint32_t base) const noexcept
-	{
-		const uint32_t row = layout_.row_of[packet.in];
-		const uint32_t sub = base + row * layout_.columns + layout_.column_of[packet.out];
-
-		return (size_t{sub} * layout_.columns + layout_.column_of[packet.in]) * layout_.channels +
-		       packet.in_channel;
-	}
-
-	/* Column bus that leads to an output, from a row's sub-switch. */
-	uint32_t bus_of(uint32_t output, uint32_t row) const noexcept { return output * layout_.rows + row; }
-
-	const Parameters parameters_;
-	const Layout &layout_;
-	const Division &division_;
-	const uint32_t number_;
-	const uint32_t first_router_;
-	const uint32_t routers_;
-	const uint32_t first_place_;
-	const uint32_t places_;
-	const Lane *lanes_; ///< by place
-	const routing::Tables *tables_;
-	const Traffic &traffic_;
-	const uint64_t seed_;
-	const uint64_t flit_error_; ///< probability of an error in a flit, in units of 2^-64
-	uint32_t now_ = 0;
-	uint32_t end_due_ = UINT32_MAX;
-	uint32_t last_due_ = UINT32_MAX; // the same, or 0 while requests are held
-	bool held_ = false;
-	bool wait_for_tables_ = false; // packets without an output stay where they are
-	bool faulty_ = false;          // something may fail
-	uint32_t measure_from_ = 0;
-	uint32_t measure_until_ = UINT32_MAX;
-
-	Pool pool_;
-	Wheel wheel_;
-	std::vector<uint32_t> list_in_, list_sub_, list_out_, list_nic_;
-
-	std::vector<Border> borders_;                   ///< by part
-	std::unordered_map<uint64_t, uint32_t> latest_; // sequence received, by source and target; if order is watched
-
-	/* By place in the part. */
-	std::vector<Resource> row_bus_;
-	std::vector<uint16_t> in_mask_;    // channels that have packets
-	std::vector<Queue> input_;         // by channel
-	std::vector<Buffer> sub_;          // by sub-switch, input column, input channel
-	std::vector<Resource> column_bus_; // by output, source row
-	std::vector<uint64_t> sub_mask_;   // by the same: inputs and channels whose first packet goes there
-	std::vector<Buffer> column_;       // by output, source row, channel
-	std::vector<uint64_t> column_mask_;
-	std::vector<Resource> output_;
-	std::vector<Stall> row_stalls_;
-	std::vector<Stall> column_stalls_; // by output, source row
-	std::vector<uint32_t> replays_;    // of outputs; none without bit errors
-	std::vector<Port> ports_;          // of outputs, then of NICs into processor tiles
-	std::vector<uint16_t> spent_;      // by port, channel
-	std::vector<uint16_t> kept_sub_;   // by column bus, channel: for whom its room is kept, from 1; 0: nobody
-	std::vector<uint16_t> kept_;       // the same by port, channel
-	std::vector<uint32_t> near_;       // flits in the router for this output
-	std::vector<uint32_t> received_;   // packet that has just come to the NICs
-	std::vector<uint16_t> taken_;      // as Buffer::taken, by processor tile, NIC, class
-
-	/* By router in the part; told_ by router of the machine. */
-	std::vector<uint32_t> near_sum_; // of network tiles
-	std::vector<uint32_t> told_;     // what routers told their neighbours: by time, router
-	std::vector<uint16_t> told_lag_; // by place: messages that the newest known one is old
-	uint32_t told_slots_ = 1;
-	uint32_t told_now_ = 0; // number of the newest message
-	std::vector<Resource> nic_check_;
-	std::vector<uint8_t> nic_hungry_; // a NIC waits for room in a processor tile
-	std::vector<uint32_t> nic_wake_;
-
-	/* Of the router whose NICs are looked at, by NIC and class, and by tile. */
-	std::array<Wish, topology::MAX_NICS * routing::CLASSES> wishes_;
-	std::vector<uint32_t> grants_; // who may send
-
-	/* By router, NIC. */
-	std::vector<Nic> nics_;
-	std::vector<OpenMessages> open_;
-	Mail *out_ = nullptr;
-	Statistics statistics_;
-
-	/* Only if a job has collectives. */
-	std::vector<Engine> engines_; // by router, NIC
-	std::priority_queue<Plan, std::vector<Plan>, std::greater<>> plans_;
-	size_t unfinished_plans_ = 0; // but for those to begin
-
-	/* Only if something may fail. */
-	std::vector<uint8_t> down_; // by place: its output
-	std::vector<uint8_t> dead_; // by router, NIC
-	std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
+	virtual std::string leftover() const = 0;
 };
 
-inline bool Part::fits(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
-{
-	const bool network = number < places_ && lanes_[number].far != NO_PLACE;
-	const uint32_t size = network ? parameters_.input_buffer : parameters_.processor_buffer;
-	const uint32_t reserve = parameters_.channel_reserve;
-	const uint32_t used = spent_[size_t{number} * layout_.channels + channel];
-	const uint32_t before = used > reserve ? used - reserve : 0;
-	const uint32_t after = used + flits > reserve ? used + flits - reserve : 0;
+/** What a part is made from; all of it must stay. */
+struct PartPlan {
+	const Layout &layout;
+	const Division &division;
+	const Parameters &parameters;
+	const Traffic &traffic;
+	uint64_t seed;
+};
 
-	return ports_[number].shared + after - before <= size - reserve * layout_.channels;
-}
+/** The part of this number, of the chip that the tables are for. */
+std::unique_ptr<Part> make_part(const PartPlan &plan, uint32_t number, TablesOf tables);
 
-/*
- * Room that is too small for the one whose turn it is stays until it is large enough: by turns alone, short packets
- * would take each piece as it becomes free, and a long one would wait for ever. @p kept is for whom, of those who want
- * this room; nobody else gets any.
- */
-inline bool take_or_keep(uint8_t &keeping, uint16_t &kept, uint32_t bit, bool room) noexcept
-{
-	if (kept && kept != bit + 1)
-		return false;
-	if (room == !kept)
-		return room;
-	kept = static_cast<uint16_t>(room ? 0 : bit + 1);
-	keeping = static_cast<uint8_t>(room ? keeping - 1 : keeping + 1);
-	return room;
-}
-
-/** The next bit of some words from a place on, and UINT32_MAX if there is none. */
-inline uint32_t next_bit(const uint64_t *words, uint32_t count, uint32_t from) noexcept
-{
-	uint32_t word = from / 64;
-
-	if (word >= count)
-		return UINT32_MAX;
-
-	uint64_t bits = words[word] & ~uint64_t{0} << from % 64;
-
-	while (!bits) {
-		if (++word == count)
-			return UINT32_MAX;
-		bits = words[word];
-	}
-	return word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
-}
-
-/** Calls @p serve(bit) for the bits in turn, from @p turn on and around, until it returns true; was there one? */
-template <typename Serve> bool in_turn(const uint64_t *words, uint32_t count, uint32_t turn, Serve serve)
-{
-	for (uint32_t bit = next_bit(words, count, turn); bit != UINT32_MAX; bit = next_bit(words, count, bit + 1)) {
-		if (serve(bit))
-			return true;
-	}
-	for (uint32_t bit = next_bit(words, count, 0); bit < turn; bit = next_bit(words, count, bit + 1)) {
-		if (serve(bit))
-			return true;
-	}
-	return false;
-}
-
-inline void set_bit(uint64_t *words, uint32_t bit) noexcept
-{
-	words[bit / 64] |= uint64_t{1} << bit % 64;
-}
-
-inline void clear_bit(uint64_t *words, uint32_t bit) noexcept
-{
-	words[bit / 64] &= ~(uint64_t{1} << bit % 64);
-}
+/* One for each chip, in a file of its own. */
+std::unique_ptr<Part> make_aries_part(const PartPlan &plan, uint32_t number, const routing::Tables &tables);
+std::unique_ptr<Part> make_gemini_part(const PartPlan &plan, uint32_t number, const routing::TorusTables &tables);
 
 } // namespace aries::sim
 

@@ -38,7 +38,7 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 	if (broken.empty())
 		broken = check_machine(machine);
 	if (broken.empty())
-		broken = check_parameters(shape.parameters, channels * routing::CLASSES);
+		broken = check_parameters(shape.parameters, chip_of(machine), channels * routing::CLASSES);
 	if (!broken.empty())
 		return broken;
 	if (!shape.measure)
@@ -129,7 +129,8 @@ void add_links(const Machine &machine, const Layout &layout, const std::vector<L
 		const auto stalled = static_cast<uint32_t>(grown(&LinkCount::stalled));
 		const auto row = static_cast<uint32_t>(grown(&LinkCount::row_stalled));
 		const auto column = static_cast<uint32_t>(grown(&LinkCount::column_stalled));
-		const double load = static_cast<double>(flits) * lane.flit_ticks / TICKS / cycles;
+		const double load =
+			static_cast<double>(flits) * lane.flit_ticks / layout.chip.times.cycle_ticks / cycles;
 
 		cls.links++;
 		cls.mean_load += load;
@@ -238,7 +239,7 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	if (!built.whole())
 		throw RunError("the machine is cut: " + built.lost(machine).front());
 
-	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed, shape.workers,
+	Network network(machine, &built.tables, channels, shape.parameters, workload, shape.seed, shape.workers,
 			{shape.incidents, shape.policy});
 	const Layout &layout = network.layout();
 	const uint32_t end = shape.warmup + shape.measure;

@@ -6,6 +6,8 @@
 #include <bit>
 #include <numeric>
 
+#include "lengths.hpp"
+
 namespace aries::sim
 {
 
@@ -55,6 +57,20 @@ std::string number(uint64_t value)
 	return std::to_string(value);
 }
 
+/* Those of all its packets that carry data: of requests, or of responses of a get. */
+uint64_t flits_of_message(const chip::PacketForm &form, Operation operation, uint32_t bytes)
+{
+	uint64_t flits = 0;
+
+	for (uint32_t left = Traffic::packets(bytes); left-- > 0;) {
+		const uint32_t carried = Traffic::bytes_with_left(bytes, left);
+
+		flits += operation == Operation::Get ? response_flits(form, operation, carried)
+						     : request_flits(form, operation, carried, 0);
+	}
+	return flits;
+}
+
 std::string check_collective(const Job &job)
 {
 	const TrafficShape &shape = job.traffic;
@@ -73,12 +89,14 @@ std::string check_collective(const Job &job)
 	return {};
 }
 
-std::string check_shape(const TrafficShape &shape)
+std::string check_shape(const TrafficShape &shape, const Layout &layout)
 {
+	const uint32_t longest = chip::most_units(layout.chip.packets);
+
 	if (shape.load_ppm == 0 || shape.load_ppm > PPM)
 		return "a load of " + number(shape.load_ppm) + " millionths: it is above 0 and at most 1";
-	if (shape.operation == Operation::Raw && (shape.raw_flits == 0 || shape.raw_flits > MAX_PACKET_FLITS))
-		return "packets of " + number(shape.raw_flits) + " flits: they have 1 to " + number(MAX_PACKET_FLITS);
+	if (shape.operation == Operation::Raw && (shape.raw_flits == 0 || shape.raw_flits > longest))
+		return "packets of " + number(shape.raw_flits) + " flits: they have 1 to " + number(longest);
 	if (shape.operation != Operation::Raw && (shape.bytes < LEAST_BYTES || shape.bytes > MOST_BYTES))
 		return "messages of " + number(shape.bytes) + " bytes: they have 8 to 262,144";
 	return {};
@@ -98,7 +116,7 @@ std::vector<uint32_t> groups_of(const Job &job, const Layout &layout)
 
 std::string check_job(const Job &job, const Layout &layout)
 {
-	std::string broken = check_shape(job.traffic);
+	std::string broken = check_shape(job.traffic, layout);
 
 	if (!broken.empty())
 		return broken;
@@ -195,18 +213,16 @@ void Traffic::place_collectives(const Workload &workload, const Layout &layout)
 Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
 {
 	const TrafficShape &shape = job.traffic;
-	const auto kind = shape.operation == Operation::Get ? PacketKind::Get : PacketKind::Put;
-	const TransferFlits flits = transfer_flits(kind, shape.bytes);
 	const std::vector<uint32_t> groups = groups_of(job, layout);
 	Placed placed;
-	uint64_t counted = shape.operation == Operation::Get ? flits.response : flits.request;
+	uint64_t counted = shape.raw_flits;
 
 	placed.shape = shape;
 	placed.nodes = job.nodes;
-	if (shape.operation == Operation::Raw) {
+	if (shape.operation == Operation::Raw)
 		placed.shape.bytes = 0;
-		counted = shape.raw_flits;
-	}
+	else
+		counted = flits_of_message(layout.chip.packets, shape.operation, shape.bytes);
 	placed.mean_gap = (counted * 100 * PPM << FRACTION) / (shape.load_ppm * layout.inject_flits_per_100_cycles());
 	if (!job.trace.messages.empty())
 		place_trace(job, placed);
@@ -320,30 +336,6 @@ Message Traffic::message(uint32_t node, uint32_t number, uint64_t clock) const n
 	}
 	return {clock + exponential(random_of(seed_ + GAPS, node, number), job.mean_gap), target(node, number),
 		job.shape.bytes, job.shape.operation};
-}
-
-uint32_t Traffic::request_flits(uint32_t node, Operation operation, uint32_t bytes) const noexcept
-{
-	switch (operation) {
-	case Operation::Put:
-		return aries::request_flits(PacketKind::Put, bytes);
-	case Operation::Get:
-		return aries::request_flits(PacketKind::Get, bytes);
-	default:
-		return shape_of(node).raw_flits;
-	}
-}
-
-uint32_t Traffic::response_flits(Operation operation, uint32_t bytes) noexcept
-{
-	switch (operation) {
-	case Operation::Put:
-		return aries::response_flits(PacketKind::Put, bytes);
-	case Operation::Get:
-		return aries::response_flits(PacketKind::Get, bytes);
-	default:
-		return 0;
-	}
 }
 
 } // namespace aries::sim

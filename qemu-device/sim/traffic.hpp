@@ -164,12 +164,6 @@ public:
 
 	const TrafficShape &shape_of(uint32_t node) const noexcept { return jobs_[job_of_[node]].shape; }
 
-	/** Flits of packets of a message that a node begins. */
-	uint32_t request_flits(uint32_t node, Operation operation, uint32_t bytes) const noexcept;
-
-	/** 0 if there is no response. */
-	static uint32_t response_flits(Operation operation, uint32_t bytes) noexcept;
-
 	static uint32_t packets(uint32_t bytes) noexcept
 	{
 		return bytes ? (bytes + PACKET_BYTES - 1) / PACKET_BYTES : 1;

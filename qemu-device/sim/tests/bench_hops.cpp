@@ -58,7 +58,7 @@ uint64_t flits_out(const Network &network)
 /* So many cycles, after as many that are not counted. */
 Run run(const Bench &bench, const routing::Built &built, uint32_t cycles, uint32_t threads)
 {
-	Network network(bench.machine, built.tables, bench.machine.router_type.request_channels, {},
+	Network network(bench.machine, &built.tables, bench.machine.router_type.request_channels, {},
 			Workload(bench.traffic, static_cast<uint32_t>(bench.machine.nodes.size())), 1,
 			{.threads = threads});
 

@@ -55,7 +55,7 @@ struct JobRig {
 	JobRig(topology::Machine of, std::vector<Job> of_jobs, const Parameters &parameters = {})
 		: machine(std::move(of)), built(routing::build_tables(machine, RunShape::default_policy())),
 		  jobs(std::move(of_jobs)),
-		  network(machine, built.tables, machine.router_type.request_channels, parameters, Workload(jobs), 1)
+		  network(machine, &built.tables, machine.router_type.request_channels, parameters, Workload(jobs), 1)
 	{
 	}
 
@@ -551,10 +551,10 @@ void trees_that_cannot_be(void **)
 	Parameters parameters;
 
 	parameters.ce_nic_cycles = 0;
-	assert_string_equal(check_parameters(parameters, 8).c_str(), "an engine takes at least one cycle");
+	assert_string_equal(check_parameters(parameters, chip::ARIES, 8).c_str(), "an engine takes at least one cycle");
 	parameters = {};
 	parameters.ce_process_ns = 100001;
-	assert_non_null(strstr(check_parameters(parameters, 8).c_str(), "ns for a process"));
+	assert_non_null(strstr(check_parameters(parameters, chip::ARIES, 8).c_str(), "ns for a process"));
 }
 
 } // namespace

@@ -191,7 +191,8 @@ void flit_times_P05_P17_T19(void **)
 	for (const auto &[medium, gbit] : media) {
 		for (uint32_t lanes = 1; lanes <= LANES; lanes++) {
 			const uint64_t device = aries::flit_ticks(FLITS, LINK_FACTORS[medium][LANES - lanes]);
-			const double sim = sim::flit_ticks(gbit, lanes, ROUTER_MHZ) * 1000 * CYCLE_NS * TICKS_PER_NS;
+			const double sim =
+				sim::flit_ticks(chip::ARIES, gbit, lanes, ROUTER_MHZ) * 1000 * CYCLE_NS * TICKS_PER_NS;
 
 			/* The device's factor has ten binary places. */
 			assert_true(std::abs(static_cast<double>(device) - sim) < FLITS / 1024.0);

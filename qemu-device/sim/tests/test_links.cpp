@@ -73,8 +73,9 @@ void bit_errors_are_sent_again_P08_P09(void **)
 				lane = of;
 		}
 
-		const double lost = replays * replay_ticks(lane) / lane.flit_ticks;
-		const double full = 6.0 * (UNTIL - FROM) * TICKS / lane.flit_ticks;
+		const double lost = replays * replay_ticks(chip::ARIES, lane) / lane.flit_ticks;
+		const double full =
+			6.0 * (UNTIL - FROM) * rig.network.layout().chip.times.cycle_ticks / lane.flit_ticks;
 
 		print_message("%u errors in 10^12 bits: %.0f replays of %.0f, %.0f flits of %.0f\n", rate, replays,
 			      expected, flits, full - lost);
@@ -90,7 +91,7 @@ void bit_errors_are_sent_again_P08_P09(void **)
 /* A link of 42 Gb/s with one error in 10^12 bits sends again 0.042 times in a second. */
 void replays_of_good_links_P11(void **)
 {
-	const double flits_per_s = 875e6 * TICKS / flit_ticks(14, 3, 875);
+	const double flits_per_s = 875e6 * chip::ARIES.times.cycle_ticks / flit_ticks(chip::ARIES, 14, 3, 875);
 
 	assert_true(std::abs(flits_per_s * 48 * 10 / 9 * 1e-12 - 0.042) < 1e-6);
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* Input queues: one for each channel of a tile, in a buffer that they share. The routing decision; the row bus. */
+#ifndef ARIES_SIM_TILED_IN_HPP
+#define ARIES_SIM_TILED_IN_HPP
+
 #include <algorithm>
 
-#include "part.hpp"
+#include "tiled_part.hpp"
 
 namespace aries::sim
 {
 
 /** What a router knows of the load of its outputs: three metrics, combined to one number of flits (R08). */
-struct LoadView {
-	const Part &net;
+template <typename Setup> struct TiledPart<Setup>::LoadView {
+	const TiledPart &net;
 	uint32_t base; ///< first place of the router
 
 	uint32_t operator()(uint32_t tile) const noexcept
@@ -38,7 +41,7 @@ struct LoadView {
 	}
 };
 
-void Part::arrive(uint32_t packet, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::arrive(uint32_t packet, uint32_t place)
 {
 	const uint32_t channel = pool_[packet].header.channel;
 
@@ -51,24 +54,20 @@ void Part::arrive(uint32_t packet, uint32_t place)
 	list(row_bus_[place], list_in_, place);
 }
 
-void Part::route(Packet &packet, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::route(Packet &packet, uint32_t place)
 {
 	const uint32_t router = place / layout_.tiles;
 	const uint32_t tile = place % layout_.tiles;
 	const uint64_t random = random_of(seed_, packet.name(), packet.hops * uint64_t{2} + packet.response);
-	const routing::Decision decision = routing::decide(tables_->router(first_router_ + router), tile, packet.header,
-							   LoadView{*this, router * layout_.tiles}, random);
 
 	packet.in = static_cast<uint8_t>(tile);
 	packet.in_channel = packet.header.channel;
-	packet.out = decision.tile;
+	packet.out = Setup::decide(*tables_, first_router_ + router, tile, packet.header,
+				   LoadView{*this, router * layout_.tiles}, random);
 	packet.decided = true;
-	/* Without an output it is as it came, and may be decided about again. */
-	if (decision.tile != routing::NO_OUTPUT) [[likely]]
-		routing::apply(decision, packet.header);
 }
 
-void Part::check_in(uint32_t place)
+template <typename Setup> void TiledPart<Setup>::check_in(uint32_t place)
 {
 	Resource &bus = row_bus_[place];
 	const uint32_t waiting = in_mask_[place];
@@ -117,7 +116,7 @@ void Part::check_in(uint32_t place)
 }
 
 /* The packet at the head of a channel goes to the sub-switch of its output's column. */
-void Part::cross_row(uint32_t place, uint32_t channel)
+template <typename Setup> void TiledPart<Setup>::cross_row(uint32_t place, uint32_t channel)
 {
 	Queue &queue = input_[size_t{place} * layout_.channels + channel];
 	Resource &bus = row_bus_[place];
@@ -141,13 +140,13 @@ void Part::cross_row(uint32_t place, uint32_t channel)
 }
 
 /* It leaves no slower than another can come. */
-uint32_t Part::credit_cycles(const Lane &lane) const noexcept
+template <typename Setup> uint32_t TiledPart<Setup>::credit_cycles(const Lane &lane) const noexcept
 {
 	return (lane.latency_ticks + TICKS - 1) / TICKS + parameters_.credit_cycles + 1;
 }
 
 /* The room of a packet that leaves an input buffer, to whoever sent it: a router, or a NIC. */
-void Part::give_back(uint32_t place, uint32_t channel, uint32_t flits)
+template <typename Setup> void TiledPart<Setup>::give_back(uint32_t place, uint32_t channel, uint32_t flits)
 {
 	const Lane &lane = lanes_[place];
 	const uint32_t far = lane.far - first_place_;
@@ -163,3 +162,5 @@ void Part::give_back(uint32_t place, uint32_t channel, uint32_t flits)
 }
 
 } // namespace aries::sim
+
+#endif

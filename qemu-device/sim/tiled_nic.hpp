@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* NICs: messages become requests, requests become responses; Netlink spreads them over processor tiles (T05). */
+#ifndef ARIES_SIM_TILED_NIC_HPP
+#define ARIES_SIM_TILED_NIC_HPP
+
 #include <algorithm>
 #include <utility>
 
-#include "part.hpp"
+#include "tiled_part.hpp"
 
 namespace aries::sim
 {
 
 /* A processor tile delivers one packet in a cycle, at most; which tile is first must not depend on events. */
-void Part::receive(uint32_t packet, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::receive(uint32_t packet, uint32_t place)
 {
 	const uint32_t router = place / layout_.tiles;
 
@@ -18,7 +21,7 @@ void Part::receive(uint32_t packet, uint32_t place)
 	list(nic_check_[router], list_nic_, router);
 }
 
-void Part::check_nics(uint32_t router)
+template <typename Setup> void TiledPart<Setup>::check_nics(uint32_t router)
 {
 	const uint32_t first = router * layout_.tiles;
 	uint32_t wake = UINT32_MAX;
@@ -41,7 +44,7 @@ void Part::check_nics(uint32_t router)
 		wake_nics(router, wake);
 }
 
-void Part::wake_nics(uint32_t router, uint32_t cycle)
+template <typename Setup> void TiledPart<Setup>::wake_nics(uint32_t router, uint32_t cycle)
 {
 	const uint32_t at = std::min(cycle, now_ + wheel_.horizon());
 
@@ -52,7 +55,7 @@ void Part::wake_nics(uint32_t router, uint32_t cycle)
 }
 
 /* A packet has come to its NIC. */
-void Part::finish(uint32_t number, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::finish(uint32_t number, uint32_t place)
 {
 	Packet &packet = pool_[number];
 	const uint32_t slot = place / layout_.tiles * layout_.nics + packet.header.nic;
@@ -73,7 +76,7 @@ void Part::finish(uint32_t number, uint32_t place)
 	if (packet.response) {
 		nic.outstanding--;
 		end_message(packet, initiator, slot);
-	} else if (Traffic::response_flits(packet.operation, packet.bytes)) {
+	} else if (response_flits(CHIP.packets, packet.operation, packet.bytes)) {
 		packet.sent = now_;
 		packet.out = static_cast<uint8_t>(place % layout_.tiles);
 		if (nic.promised >= parameters_.response_queue)
@@ -91,7 +94,7 @@ void Part::finish(uint32_t number, uint32_t place)
 }
 
 /* Numbers of a source's requests go up, so those of a pair do (R12). */
-void Part::watch_order(const Packet &packet)
+template <typename Setup> void TiledPart<Setup>::watch_order(const Packet &packet)
 {
 	uint32_t &latest = latest_[uint64_t{packet.source} << 32 | packet.target];
 
@@ -101,7 +104,7 @@ void Part::watch_order(const Packet &packet)
 		latest = packet.sequence;
 }
 
-void Part::count(const Packet &packet, Counts &counts)
+template <typename Setup> void TiledPart<Setup>::count(const Packet &packet, Counts &counts)
 {
 	const bool window = now_ >= measure_from_ && now_ < measure_until_;
 
@@ -121,12 +124,12 @@ void Part::count(const Packet &packet, Counts &counts)
 		counts.network.add(now_ - packet.sent);
 		counts.hop_count[std::min<size_t>(packet.hops, MOST_HOPS)]++;
 		counts.hop_cycles[std::min<size_t>(packet.hops, MOST_HOPS)] += now_ - packet.sent;
-		counts.nonminimal += packet.header.root != routing::NO_ROOT;
+		counts.nonminimal += Setup::nonminimal(packet.header);
 	}
 }
 
 /* The last packet that belongs to a request has come: its message may be done. */
-void Part::end_message(const Packet &packet, uint32_t initiator, uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::end_message(const Packet &packet, uint32_t initiator, uint32_t slot)
 {
 	uint32_t last_byte = packet.operation == Operation::Put ? packet.sent : now_;
 
@@ -147,14 +150,14 @@ void Part::end_message(const Packet &packet, uint32_t initiator, uint32_t slot)
 }
 
 /* A packet leaves the buffer between a processor tile and its NICs. */
-void Part::free_processor_buffer(const Packet &packet, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::free_processor_buffer(const Packet &packet, uint32_t place)
 {
 	wheel_.add(Kind::Credit, now_ + credit_cycles(lanes_[place]), place,
 		   packet.header.channel << 16 | packet.flits);
 }
 
 /* A request is taken out of the NIC's buffer; its response will be ready some time later. */
-void Part::answer(uint32_t number, Nic &nic)
+template <typename Setup> void TiledPart<Setup>::answer(uint32_t number, Nic &nic)
 {
 	Packet &packet = pool_[number];
 	const uint32_t place = nic.base + packet.out;
@@ -163,14 +166,14 @@ void Part::answer(uint32_t number, Nic &nic)
 	std::swap(packet.source, packet.target);
 	packet.response = true;
 	packet.ready = now_ + parameters_.serve_cycles;
-	packet.flits = static_cast<uint8_t>(Traffic::response_flits(packet.operation, packet.bytes));
+	packet.flits = static_cast<uint8_t>(response_flits(CHIP.packets, packet.operation, packet.bytes));
 	packet.header.mode = traffic_.shape_of(packet.target).response_mode;
 	nic.promised++;
 	nic.responses.push(pool_, number);
 }
 
 /* The classes of a NIC that have a packet ready, from the lowest bit on: requests, responses. */
-inline uint64_t Part::look_at(const Nic &nic) noexcept
+template <typename Setup> [[gnu::always_inline]] inline uint64_t TiledPart<Setup>::look_at(const Nic &nic) noexcept
 {
 	Wish *const wishes = wishes_.data() + size_t{nic.index} * routing::CLASSES;
 	uint64_t ready = 0;
@@ -180,7 +183,8 @@ inline uint64_t Part::look_at(const Nic &nic) noexcept
 	if (nic.due <= now_ && nic.due < last_due_ && nic.outstanding < parameters_.outstanding) {
 		const uint32_t bytes = Traffic::bytes_with_left(nic.bytes, nic.left - 1);
 
-		wishes[0] = {static_cast<uint8_t>(traffic_.request_flits(nic.node, nic.operation, bytes)),
+		wishes[0] = {static_cast<uint8_t>(request_flits(CHIP.packets, nic.operation, bytes,
+								traffic_.shape_of(nic.node).raw_flits)),
 			     tile_in_order(nic, false)};
 		ready |= 1;
 	}
@@ -192,7 +196,7 @@ inline uint64_t Part::look_at(const Nic &nic) noexcept
 }
 
 /* Packets in order have one tile for each target, for those in another tile's buffer would overtake them (R12). */
-uint8_t Part::tile_in_order(const Nic &nic, bool response) const noexcept
+template <typename Setup> uint8_t TiledPart<Setup>::tile_in_order(const Nic &nic, bool response) const noexcept
 {
 	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
 	const RoutingMode mode =
@@ -207,7 +211,8 @@ uint8_t Part::tile_in_order(const Nic &nic, bool response) const noexcept
 }
 
 /* May a class of a NIC send its packet by a port into a processor tile? Those that ask the tile are @p users. */
-inline bool Part::may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64_t users) noexcept
+template <typename Setup>
+inline bool TiledPart<Setup>::may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64_t users) noexcept
 {
 	const Wish &wish = wishes_[bit];
 	const uint32_t channel = bit % routing::CLASSES ? layout_.class_channels : 0;
@@ -225,7 +230,8 @@ inline bool Part::may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64
 }
 
 /* Who may send its packet by a port into a processor tile now, of those that ask it. */
-inline uint32_t Part::next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept
+template <typename Setup>
+inline uint32_t TiledPart<Setup>::next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept
 {
 	const uint32_t turn = ports_[number].turn;
 
@@ -242,7 +248,9 @@ inline uint32_t Part::next_at(uint32_t number, uint32_t tile, uint64_t users) no
  * The place of the tile with the least in its buffer, of those for which @p takes(tile) is true; it is called for each
  * tile of the NIC.
  */
-template <typename Takes> inline uint32_t Part::choose_tile(const Nic &nic, Takes takes)
+template <typename Setup>
+template <typename Takes>
+inline uint32_t TiledPart<Setup>::choose_tile(const Nic &nic, Takes takes)
 {
 	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
 	const auto count = static_cast<uint32_t>(tiles.size());
@@ -268,7 +276,7 @@ template <typename Takes> inline uint32_t Part::choose_tile(const Nic &nic, Take
  * The NICs of a router send what is ready. Each processor tile that is free asks those it serves by turns; a packet
  * that several would take goes to the one with the least in its buffer (T05).
  */
-void Part::inject(uint32_t router)
+template <typename Setup> void TiledPart<Setup>::inject(uint32_t router)
 {
 	const uint32_t first = places_ + router * layout_.tiles;
 	Nic *const nics = nics_.data() + size_t{router} * layout_.nics;
@@ -300,7 +308,7 @@ void Part::inject(uint32_t router)
 }
 
 /* The one class that has a packet ready sends it, if a tile takes it. @return what the NIC has ready then */
-uint64_t Part::inject_alone(Nic *nics, uint64_t ready)
+template <typename Setup> uint64_t TiledPart<Setup>::inject_alone(Nic *nics, uint64_t ready)
 {
 	const auto bit = static_cast<uint32_t>(std::countr_zero(ready));
 	Nic &nic = nics[bit / routing::CLASSES];
@@ -318,7 +326,7 @@ uint64_t Part::inject_alone(Nic *nics, uint64_t ready)
  * changed takes nothing: it took nothing before, or it is busy now.
  * @return those chosen
  */
-uint64_t Part::grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept
+template <typename Setup> uint64_t TiledPart<Setup>::grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept
 {
 	uint64_t granted = 0;
 
@@ -336,7 +344,7 @@ uint64_t Part::grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept
 }
 
 /* A class of a NIC sends its next packet to a processor tile. @return what the NIC has ready then */
-uint64_t Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
+template <typename Setup> uint64_t TiledPart<Setup>::inject_at(Nic &nic, uint32_t bit, uint32_t place)
 {
 	const bool response = bit % routing::CLASSES;
 	const uint32_t channel = response ? layout_.class_channels : 0;
@@ -351,8 +359,9 @@ uint64_t Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
 		number = make_request(nic);
 	}
 	pool_[number].header.channel = static_cast<uint8_t>(channel);
-	ports_[places_ + place].turn = static_cast<uint8_t>(
-		bit + take_turn(taken_[size_t{place} * layout_.nics * routing::CLASSES + bit], pool_[number].flits));
+	ports_[places_ + place].turn =
+		static_cast<uint8_t>(bit + take_turn(taken_[size_t{place} * layout_.nics * routing::CLASSES + bit],
+						     pool_[number].flits, LONGEST));
 	enter(number, place);
 
 	const uint64_t ready = look_at(nic);
@@ -368,7 +377,8 @@ uint64_t Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
  * A tile that keeps room for a class keeps it for its next packet, when one has gone by another tile: the turn at this
  * tile is still to come, and whoever uses several tiles would lose it at each.
  */
-void Part::keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t ready) noexcept
+template <typename Setup>
+void TiledPart<Setup>::keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t ready) noexcept
 {
 	const uint32_t channel = bit % routing::CLASSES ? layout_.class_channels : 0;
 	const uint8_t next = wishes_[bit].tile;
@@ -377,7 +387,7 @@ void Part::keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t r
 		release(places_ + nic.base + tile, channel, bit);
 }
 
-uint32_t Part::make_request(Nic &nic)
+template <typename Setup> uint32_t TiledPart<Setup>::make_request(Nic &nic)
 {
 	const uint32_t number = pool_.take();
 	const auto ready = static_cast<uint32_t>(nic.clock >> Traffic::FRACTION);
@@ -389,7 +399,8 @@ uint32_t Part::make_request(Nic &nic)
 	packet.born = ready;
 	packet.sent = now_;
 	packet.bytes = static_cast<uint8_t>(Traffic::bytes_with_left(nic.bytes, nic.left - 1));
-	packet.flits = static_cast<uint8_t>(traffic_.request_flits(nic.node, nic.operation, packet.bytes));
+	packet.flits = static_cast<uint8_t>(
+		request_flits(CHIP.packets, nic.operation, packet.bytes, traffic_.shape_of(nic.node).raw_flits));
 	packet.response = false;
 	packet.operation = nic.operation;
 	packet.measured = ready >= measure_from_ && ready < measure_until_;
@@ -397,7 +408,7 @@ uint32_t Part::make_request(Nic &nic)
 	packet.alone = nic.packets == 1;
 	if (!packet.alone && nic.left == nic.packets)
 		open_[static_cast<size_t>(&nic - nics_.data())].open(packet.sequence, nic.packets);
-	if (Traffic::response_flits(packet.operation, packet.bytes))
+	if (response_flits(CHIP.packets, packet.operation, packet.bytes))
 		nic.outstanding++;
 	if (--nic.left == 0)
 		next_message(nic);
@@ -405,17 +416,14 @@ uint32_t Part::make_request(Nic &nic)
 }
 
 /* A packet leaves its NIC for a processor tile, one flit in a cycle. */
-void Part::enter(uint32_t number, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::enter(uint32_t number, uint32_t place)
 {
 	Packet &packet = pool_[number];
 	const uint32_t port = places_ + place;
 	const uint32_t way = parameters_.netlink_cycles + parameters_.input_cycles;
 
-	packet.header.destination = tables_->address(layout_.node_router[packet.target]);
+	Setup::address(packet, *tables_, layout_.node_router[packet.target]);
 	packet.header.nic = layout_.node_nic[packet.target];
-	packet.header.root = routing::NO_ROOT;
-	packet.header.phase = routing::Phase::Down;
-	packet.header.hash = static_cast<uint32_t>(mix64(packet.name() * 2 + packet.response));
 	packet.hops = 0;
 	packet.decided = false;
 	packet.tail = now_ + packet.flits + way;
@@ -426,7 +434,7 @@ void Part::enter(uint32_t number, uint32_t place)
 	wheel_.add(Kind::Arrive, now_ + 1 + way, number, place);
 }
 
-void Part::next_message(Nic &nic)
+template <typename Setup> void TiledPart<Setup>::next_message(Nic &nic)
 {
 	if (!engines_.empty() && next_of_engine(nic)) [[unlikely]]
 		return;
@@ -443,7 +451,7 @@ void Part::next_message(Nic &nic)
 }
 
 /* The cycle in which a NIC can do something that no event will tell it of, after now. */
-uint32_t Part::wake_of(const Nic &nic, bool &hungry) const noexcept
+template <typename Setup> uint32_t TiledPart<Setup>::wake_of(const Nic &nic, bool &hungry) const noexcept
 {
 	uint32_t wake = UINT32_MAX;
 	bool ready = false;
@@ -473,3 +481,5 @@ uint32_t Part::wake_of(const Nic &nic, bool &hungry) const noexcept
 }
 
 } // namespace aries::sim
+
+#endif

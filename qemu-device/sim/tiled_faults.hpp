@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* What fails and comes back, and what becomes of packets that it takes along. */
+#ifndef ARIES_SIM_TILED_FAULTS_HPP
+#define ARIES_SIM_TILED_FAULTS_HPP
+
 #include <algorithm>
 
-#include "part.hpp"
+#include "tiled_part.hpp"
 
 namespace aries::sim
 {
 
 /* Before the first cycle; until then nothing is asked about failures. */
-void Part::expect_faults()
+template <typename Setup> void TiledPart<Setup>::expect_faults()
 {
 	faulty_ = true;
 	down_.assign(places_, 0);
@@ -17,7 +20,7 @@ void Part::expect_faults()
 }
 
 /* Packets that are to leave by an output that is down go nowhere; the others look for another one. */
-void Part::set_down(uint32_t of_machine, bool down)
+template <typename Setup> void TiledPart<Setup>::set_down(uint32_t of_machine, bool down)
 {
 	const uint32_t place = of_machine - first_place_;
 
@@ -31,7 +34,7 @@ void Part::set_down(uint32_t of_machine, bool down)
 }
 
 /* Packets that found no output. */
-void Part::decide_again()
+template <typename Setup> void TiledPart<Setup>::decide_again()
 {
 	for (uint32_t place = 0; place < places_; place++) {
 		if (!in_mask_[place])
@@ -46,7 +49,7 @@ void Part::decide_again()
 	}
 }
 
-void Part::set_dead(uint32_t node, bool dead)
+template <typename Setup> void TiledPart<Setup>::set_dead(uint32_t node, bool dead)
 {
 	const uint32_t slot =
 		layout_.node_router[node] * layout_.nics + layout_.node_nic[node] - first_router_ * layout_.nics;
@@ -88,7 +91,7 @@ void Part::set_dead(uint32_t node, bool dead)
 }
 
 /* A packet for a node that is dead. Its own requests end with it. */
-void Part::finish_dead(uint32_t number, uint32_t place, uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::finish_dead(uint32_t number, uint32_t place, uint32_t slot)
 {
 	const Packet &packet = pool_[number];
 
@@ -103,7 +106,7 @@ void Part::finish_dead(uint32_t number, uint32_t place, uint32_t slot)
 }
 
 /* No new requests, or again some. Nobody waits for tables any more: packets without an output are dropped. */
-void Part::hold_requests(bool hold)
+template <typename Setup> void TiledPart<Setup>::hold_requests(bool hold)
 {
 	held_ = hold;
 	last_due_ = hold ? 0 : end_due_;
@@ -114,7 +117,7 @@ void Part::hold_requests(bool hold)
 }
 
 /* The packet at the head of an input queue has no way. */
-void Part::drop_head(uint32_t place, uint32_t channel)
+template <typename Setup> void TiledPart<Setup>::drop_head(uint32_t place, uint32_t channel)
 {
 	Queue &queue = input_[size_t{place} * layout_.channels + channel];
 	const uint32_t number = queue.pop(pool_);
@@ -129,7 +132,7 @@ void Part::drop_head(uint32_t place, uint32_t channel)
 }
 
 /* A packet on a link that failed meanwhile. The room that it would have taken is free. */
-void Part::lose_arrival(uint32_t number, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::lose_arrival(uint32_t number, uint32_t place)
 {
 	give_back(place, pool_[number].header.channel, pool_[number].flits);
 	statistics_.lost_on_links++;
@@ -137,7 +140,7 @@ void Part::lose_arrival(uint32_t number, uint32_t place)
 }
 
 /* The packet is gone; who waits for a response gives up after some time. */
-void Part::forget(uint32_t number)
+template <typename Setup> void TiledPart<Setup>::forget(uint32_t number)
 {
 	const Packet &packet = pool_[number];
 	const uint32_t initiator = packet.response ? packet.target : packet.source;
@@ -146,7 +149,7 @@ void Part::forget(uint32_t number)
 
 	if (is_collective(packet.operation))
 		collective_counts(initiator).lost++;
-	if (Traffic::response_flits(packet.operation, packet.bytes)) {
+	if (response_flits(CHIP.packets, packet.operation, packet.bytes)) {
 		if (part == number_)
 			expiries_.push(expiry);
 		else
@@ -155,7 +158,7 @@ void Part::forget(uint32_t number)
 	pool_.give(number);
 }
 
-void Part::expire()
+template <typename Setup> void TiledPart<Setup>::expire()
 {
 	while (!expiries_.empty() && expiries_.top().cycle <= now_) {
 		const Expiry expiry = expiries_.top();
@@ -167,7 +170,7 @@ void Part::expire()
 	}
 }
 
-void Part::give_up(const Expiry &expiry, uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::give_up(const Expiry &expiry, uint32_t slot)
 {
 	statistics_.given_up++;
 	nics_[slot].outstanding--;
@@ -176,3 +179,5 @@ void Part::give_up(const Expiry &expiry, uint32_t slot)
 }
 
 } // namespace aries::sim
+
+#endif

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* Sub-switches with their column buses, column buffers, and outputs with credits for the far buffer. */
+#ifndef ARIES_SIM_TILED_OUT_HPP
+#define ARIES_SIM_TILED_OUT_HPP
+
 #include <algorithm>
 
-#include "part.hpp"
+#include "tiled_part.hpp"
 
 namespace aries::sim
 {
 
-void Part::reach_sub(uint32_t number, uint32_t base)
+template <typename Setup> void TiledPart<Setup>::reach_sub(uint32_t number, uint32_t base)
 {
 	Packet &packet = pool_[number];
 	const uint32_t row = layout_.row_of[packet.in];
@@ -30,7 +33,7 @@ void Part::reach_sub(uint32_t number, uint32_t base)
 	queue.push(pool_, number);
 }
 
-void Part::check_sub(uint32_t number)
+template <typename Setup> void TiledPart<Setup>::check_sub(uint32_t number)
 {
 	Resource &bus = column_bus_[number];
 	const uint32_t words = layout_.sub_words();
@@ -56,7 +59,7 @@ void Part::check_sub(uint32_t number)
 }
 
 /* The packet at the head of a sub-switch's queue goes to the column buffer of its output, if there is room. */
-bool Part::cross_column(uint32_t number, uint32_t bit, bool &full)
+template <typename Setup> bool TiledPart<Setup>::cross_column(uint32_t number, uint32_t bit, bool &full)
 {
 	Resource &bus = column_bus_[number];
 	const uint32_t out = number / layout_.rows;
@@ -94,7 +97,7 @@ bool Part::cross_column(uint32_t number, uint32_t bit, bool &full)
 		list(row_bus_[in], list_in_, in);
 	end_stall(bus, column_stalls_[number]);
 	bus.free = last + 1;
-	bus.turn = static_cast<uint16_t>(bit + from.take(packet.flits));
+	bus.turn = static_cast<uint16_t>(bit + from.take(packet.flits, LONGEST));
 	packet.tail = last + parameters_.column_cycles;
 	wheel_.add(Kind::ToColumn, now_ + parameters_.column_cycles, from.queue.pop(pool_), base);
 	clear_bit(sub_mask_.data() + size_t{number} * words, bit);
@@ -114,7 +117,7 @@ bool Part::cross_column(uint32_t number, uint32_t bit, bool &full)
 	return true;
 }
 
-void Part::reach_column(uint32_t number, uint32_t base)
+template <typename Setup> void TiledPart<Setup>::reach_column(uint32_t number, uint32_t base)
 {
 	Packet &packet = pool_[number];
 	const uint32_t out = base + packet.out;
@@ -125,7 +128,7 @@ void Part::reach_column(uint32_t number, uint32_t base)
 	list(output_[out], list_out_, out);
 }
 
-void Part::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
+template <typename Setup> void TiledPart<Setup>::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
 {
 	uint16_t &used = spent_[size_t{number} * layout_.channels + channel];
 	const uint32_t reserve = parameters_.channel_reserve;
@@ -138,7 +141,7 @@ void Part::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
 	ports_[number].flits += flits;
 }
 
-void Part::take_credit(uint32_t number, uint32_t what)
+template <typename Setup> void TiledPart<Setup>::take_credit(uint32_t number, uint32_t what)
 {
 	const uint32_t flits = what & 0xffff;
 	uint16_t &used = spent_[size_t{number} * layout_.channels + (what >> 16)];
@@ -161,7 +164,8 @@ void Part::take_credit(uint32_t number, uint32_t what)
 }
 
 /* Room behind a port is there for the packet at the head of a queue; if not, it may be kept for it from now on. */
-bool Part::may_take(uint32_t number, uint32_t channel, uint32_t flits, uint32_t bit) noexcept
+template <typename Setup>
+bool TiledPart<Setup>::may_take(uint32_t number, uint32_t channel, uint32_t flits, uint32_t bit) noexcept
 {
 	Port &port = ports_[number];
 	const bool room = fits(number, channel, flits);
@@ -176,7 +180,8 @@ bool Part::may_take(uint32_t number, uint32_t channel, uint32_t flits, uint32_t 
  * What channels share is not taken from one that has less of it and waits. One that stands still has most of it, and
  * keeps nobody; each has its reserve, whoever waits.
  */
-bool Part::leaves_room(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
+template <typename Setup>
+bool TiledPart<Setup>::leaves_room(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
 {
 	const uint16_t *spent = spent_.data() + size_t{number} * layout_.channels;
 	const uint16_t *kept = kept_.data() + size_t{number} * layout_.channels;
@@ -191,7 +196,7 @@ bool Part::leaves_room(uint32_t number, uint32_t channel, uint32_t flits) const 
 }
 
 /* Room that was kept for one is not wanted any more. */
-void Part::release(uint32_t number, uint32_t channel, uint32_t bit) noexcept
+template <typename Setup> void TiledPart<Setup>::release(uint32_t number, uint32_t channel, uint32_t bit) noexcept
 {
 	uint16_t &kept = kept_[size_t{number} * layout_.channels + channel];
 
@@ -201,7 +206,7 @@ void Part::release(uint32_t number, uint32_t channel, uint32_t bit) noexcept
 	}
 }
 
-void Part::check_out(uint32_t place)
+template <typename Setup> void TiledPart<Setup>::check_out(uint32_t place)
 {
 	Resource &output = output_[place];
 	Port &port = ports_[place];
@@ -244,7 +249,7 @@ void Part::check_out(uint32_t place)
 }
 
 /* Takes the packet at the head of a column buffer's queue. */
-inline uint32_t Part::leave_column(uint32_t place, uint32_t bit)
+template <typename Setup> inline uint32_t TiledPart<Setup>::leave_column(uint32_t place, uint32_t bit)
 {
 	Buffer &buffer = column_[size_t{place} * layout_.rows * layout_.channels + bit];
 	const uint32_t number = buffer.queue.pop(pool_);
@@ -260,7 +265,7 @@ inline uint32_t Part::leave_column(uint32_t place, uint32_t bit)
 }
 
 /* It goes out. */
-void Part::send(uint32_t place, uint32_t bit)
+template <typename Setup> void TiledPart<Setup>::send(uint32_t place, uint32_t bit)
 {
 	const Lane &lane = lanes_[place];
 	Resource &output = output_[place];
@@ -283,7 +288,7 @@ void Part::send(uint32_t place, uint32_t bit)
 	spend(place, packet.header.channel, packet.flits);
 	port.free_tick = end;
 	output.turn = static_cast<uint16_t>(
-		bit + column_[size_t{place} * layout_.rows * layout_.channels + bit].take(packet.flits));
+		bit + column_[size_t{place} * layout_.rows * layout_.channels + bit].take(packet.flits, LONGEST));
 	if (next_bit(mask, words, 0) != UINT32_MAX)
 		arm(output, Kind::CheckOut, place, std::max(static_cast<uint32_t>(end / TICKS), now_ + 1));
 	statistics_.hops++;
@@ -307,7 +312,7 @@ void Part::send(uint32_t place, uint32_t bit)
 }
 
 /* The packet at the head of a column buffer's queue has an output that is down. */
-void Part::discard(uint32_t place, uint32_t bit)
+template <typename Setup> void TiledPart<Setup>::discard(uint32_t place, uint32_t bit)
 {
 	const uint32_t number = leave_column(place, bit);
 
@@ -326,25 +331,27 @@ void Part::discard(uint32_t place, uint32_t bit)
  * comes back; then the sender begins with the set again (P09). An error in what is sent again is not looked for: at
  * the highest rate it would be one packet in 18,000.
  */
-uint64_t Part::replay(const Lane &lane, uint32_t place, uint32_t flits)
+template <typename Setup> uint64_t TiledPart<Setup>::replay(const Lane &lane, uint32_t place, uint32_t flits)
 {
 	const uint64_t random = random_of(seed_ + BIT_ERRORS, uint64_t{first_place_} + place, ports_[place].flits);
 
 	if (random >= flit_error_ * flits)
 		return 0;
 	replays_[place]++;
-	return replay_ticks(lane);
+	return replay_ticks(CHIP, lane);
 }
 
 /* To another part. */
-void Part::post(uint32_t number, uint32_t arrival, uint32_t place)
+template <typename Setup> void TiledPart<Setup>::post(uint32_t number, uint32_t arrival, uint32_t place)
 {
 	Packet &packet = pool_[number];
 
 	packet.ready = arrival;
 	packet.next = place;
-	out_[division_.part_of[place / layout_.tiles]].packets.push_back(packet);
+	out_[division_.part_of[place / layout_.tiles]].packets.push_back(PostedPacket::of(packet));
 	pool_.give(number);
 }
 
 } // namespace aries::sim
+
+#endif

@@ -5,12 +5,15 @@
  * pass it on, the root's sends the result down. A node without children has no engine: its host contributes to its
  * parent's. Nothing here depends on the order of events in a cycle: operands are counted, not told from each other.
  */
-#include "part.hpp"
+#ifndef ARIES_SIM_TILED_CE_HPP
+#define ARIES_SIM_TILED_CE_HPP
+
+#include "tiled_part.hpp"
 
 namespace aries::sim
 {
 
-void Part::begin_collectives()
+template <typename Setup> void TiledPart<Setup>::begin_collectives()
 {
 	if (!traffic_.collectives())
 		return;
@@ -22,19 +25,19 @@ void Part::begin_collectives()
 	}
 }
 
-CollectiveCounts &Part::collective_counts(uint32_t node)
+template <typename Setup> CollectiveCounts &TiledPart<Setup>::collective_counts(uint32_t node)
 {
 	return statistics_.collectives[traffic_.job_of(node)];
 }
 
-void Part::plan(uint32_t slot, Step step, uint32_t cycles)
+template <typename Setup> void TiledPart<Setup>::plan(uint32_t slot, Step step, uint32_t cycles)
 {
 	plans_.push({now_ + cycles, slot, step});
 	unfinished_plans_ += step != Step::Begin;
 }
 
 /* The host computes, then begins. */
-void Part::plan_operation(uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::plan_operation(uint32_t slot)
 {
 	const uint32_t node = nics_[slot].node;
 	const Traffic::Collective &collective = *traffic_.collective_of(node);
@@ -44,7 +47,7 @@ void Part::plan_operation(uint32_t slot)
 }
 
 /* What hosts and engines have planned for this cycle. */
-void Part::take_plans()
+template <typename Setup> void TiledPart<Setup>::take_plans()
 {
 	while (!plans_.empty() && plans_.top().cycle <= now_) {
 		const Plan plan = plans_.top();
@@ -56,7 +59,7 @@ void Part::take_plans()
 	}
 }
 
-void Part::carry_out(const Plan &of)
+template <typename Setup> void TiledPart<Setup>::carry_out(const Plan &of)
 {
 	Engine &engine = engines_[of.slot];
 	const uint32_t node = nics_[of.slot].node;
@@ -97,7 +100,7 @@ void Part::carry_out(const Plan &of)
 }
 
 /* One of the host, or of a child. They are added as they come, one after the other. */
-void Part::take_operand(uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::take_operand(uint32_t slot)
 {
 	Engine &engine = engines_[slot];
 	const uint32_t node = nics_[slot].node;
@@ -110,14 +113,14 @@ void Part::take_operand(uint32_t slot)
 	plan(slot, Step::Combined, engine.free - now_ + parameters_.ce_nic_cycles);
 }
 
-void Part::send_up(uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::send_up(uint32_t slot)
 {
 	engines_[slot].up = true;
 	send_of_engine(slot);
 }
 
 /* The result is known in this NIC. Its host has it some time later; nodes below get one packet after the other. */
-void Part::send_down(uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::send_down(uint32_t slot)
 {
 	const uint32_t node = nics_[slot].node;
 	const size_t children = traffic_.collective_of(node)->tree.children(traffic_.rank_of(node)).size();
@@ -129,7 +132,7 @@ void Part::send_down(uint32_t slot)
 }
 
 /* An engine has nothing else to send: results have gone to all children before one of them contributes again. */
-void Part::send_of_engine(uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::send_of_engine(uint32_t slot)
 {
 	const uint32_t router = slot / layout_.nics;
 
@@ -139,7 +142,7 @@ void Part::send_of_engine(uint32_t slot)
 }
 
 /* A packet of the tree has come to its NIC. */
-void Part::reach_engine(const Packet &packet, uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::reach_engine(const Packet &packet, uint32_t slot)
 {
 	if (packet.operation == Operation::Contribute)
 		take_operand(slot);
@@ -151,7 +154,7 @@ void Part::reach_engine(const Packet &packet, uint32_t slot)
  * What the NIC sends next for its engine, as a message. It may be sent once the host's operation is due, which is
  * before the end of traffic: what has begun is brought to its end.
  */
-bool Part::next_of_engine(Nic &nic)
+template <typename Setup> bool TiledPart<Setup>::next_of_engine(Nic &nic)
 {
 	const Traffic::Collective *const collective = nic.node == NO_PLACE ? nullptr : traffic_.collective_of(nic.node);
 
@@ -184,7 +187,7 @@ bool Part::next_of_engine(Nic &nic)
 }
 
 /* A node has failed. It does not come back to its tree, and no operation of it can end. */
-void Part::leave_tree(uint32_t slot)
+template <typename Setup> void TiledPart<Setup>::leave_tree(uint32_t slot)
 {
 	Engine &engine = engines_[slot];
 
@@ -197,9 +200,11 @@ void Part::leave_tree(uint32_t slot)
 }
 
 /* Hosts that would begin behind the end of traffic do not count. */
-bool Part::engines_idle() const noexcept
+template <typename Setup> bool TiledPart<Setup>::engines_idle() const noexcept
 {
 	return plans_.empty() || (!unfinished_plans_ && plans_.top().cycle >= end_due_);
 }
 
 } // namespace aries::sim
+
+#endif
