@@ -154,8 +154,7 @@ private:
 			const uint32_t home = card / lower_cards, place = card % lower_cards;
 
 			add_link({lower + card, block.tile + link},
-				 {upper + home * CARDS + link / PARALLEL,
-				  block.tile + place * PARALLEL + link % PARALLEL},
+				 {upper + home * CARDS + link % CARDS, block.tile + place * PARALLEL + link / CARDS},
 				 block);
 		}
 	}
