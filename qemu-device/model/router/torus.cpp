@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+
+#include "router/torus_directions.hpp"
 
 namespace aries::routing
 {
 
 namespace
 {
+
+constexpr uint32_t MOST_ROUTERS = chip::GEMINI.most_nodes / chip::GEMINI.tiles.nics;
 
 using topology::Link;
 using topology::LinkEnd;
@@ -77,6 +82,9 @@ std::string TorusTables::check(const Machine &machine)
 	if (uint64_t{sizes[0]} * sizes[1] * sizes[2] != machine.routers.size())
 		return "a torus of " + std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " +
 		       std::to_string(sizes[2]) + " routers has " + std::to_string(machine.routers.size());
+	if (machine.routers.size() > MOST_ROUTERS)
+		return std::to_string(machine.routers.size()) + " routers: there can be " +
+		       std::to_string(MOST_ROUTERS) + " (G28)";
 	for (size_t i = 0; i < machine.links.size(); i++) {
 		if (!leads_on(machine, sizes, machine.links[i]))
 			return "link " + std::to_string(i) + " does not lead to the next router of its dimension";
@@ -113,11 +121,51 @@ TorusTables::TorusTables(const Machine &machine, uint8_t channels, const Failure
 		number_[(size_t{at[0]} * sizes_[1] + at[1]) * sizes_[2] + at[2]] = router;
 	}
 	count_links(machine, failures);
-	for (const TorusRouter &router : routers_) {
-		for (size_t axis = 0; axis < TORUS_AXES; axis++) {
-			if (router.here[axis] == 0)
-				turn_line(axis, router.here);
-		}
+	turn_all();
+	lost_pairs_ = count_lost();
+	if (lost_pairs_)
+		go_by_directions(machine, failures);
+}
+
+/* Of the eight orders of directions the first that loses fewest pairs. */
+void TorusTables::go_by_directions(const Machine &machine, const Failures &failures)
+{
+	TorusGrid grid{sizes_, {}};
+	TorusDirections best;
+
+	count_links(machine, {});
+	turn_all();
+	count_links(machine, failures);
+	for (const uint32_t router : number_)
+		grid.routers.push_back(&routers_[router]);
+	best.lost_pairs = UINT64_MAX;
+	for (uint8_t early_down = 0; early_down < 1u << TORUS_AXES && best.lost_pairs; early_down++) {
+		TorusDirections ways = find_directions(grid, early_down);
+
+		if (ways.lost_pairs < best.lost_pairs)
+			best = std::move(ways);
+	}
+	take(std::move(best));
+}
+
+void TorusTables::take(TorusDirections &&ways)
+{
+	size_t detour = 0, lost = 0;
+
+	detours_ = std::move(ways.detours);
+	lost_ = std::move(ways.lost);
+	lost_pairs_ = ways.lost_pairs;
+	for (size_t place = 0; place < number_.size(); place++) {
+		TorusRouter &router = routers_[number_[place]];
+
+		router.directions = true;
+		router.early_down = ways.early_down;
+		router.detours = detours_.data() + detour;
+		router.detour_count = static_cast<uint32_t>(ways.detour_ends[place] - detour);
+		router.lost = lost_.data() + lost;
+		router.lost_count = static_cast<uint32_t>(ways.lost_ends[place] - lost);
+		detour = ways.detour_ends[place];
+		lost = ways.lost_ends[place];
 	}
 }
 
@@ -137,6 +185,8 @@ void TorusTables::count_links(const Machine &machine, const Failures &failures)
 						    std::to_string(router_out.size()));
 		router_out[router] = true;
 	}
+	for (TorusRouter &router : routers_)
+		router.links = {};
 	for (size_t i = 0; i < machine.links.size(); i++) {
 		const Link &link = machine.links[i];
 
@@ -148,6 +198,16 @@ void TorusTables::count_links(const Machine &machine, const Failures &failures)
 			uint8_t &links = routers_[end.router].links[axis][static_cast<size_t>(turn)];
 
 			links |= static_cast<uint8_t>(1u << (end.tile - torus_tile(axis, turn)));
+		}
+	}
+}
+
+void TorusTables::turn_all()
+{
+	for (const TorusRouter &router : routers_) {
+		for (size_t axis = 0; axis < TORUS_AXES; axis++) {
+			if (router.here[axis] == 0)
+				turn_line(axis, router.here);
 		}
 	}
 }
@@ -192,10 +252,38 @@ void TorusTables::turn_line(size_t axis, const TorusAddress &line)
 	}
 }
 
+bool TorusTables::has_links(uint32_t router) const noexcept
+{
+	const auto &links = routers_[router].links;
+
+	return std::any_of(links.begin(), links.end(), [](const auto &axis) { return axis[0] || axis[1]; });
+}
+
+/* Only in a ring with a cut, or at a router that is out, which is a cut of its rings, can a way end. */
+uint64_t TorusTables::count_lost() const noexcept
+{
+	uint64_t lost = 0;
+
+	if (std::find(turns_.begin(), turns_.end(), Turn::Cut) == turns_.end())
+		return 0;
+	for (uint32_t from = 0; from < routers(); from++) {
+		if (!has_links(from))
+			continue;
+		for (uint32_t to = 0; to < routers(); to++)
+			lost += has_links(to) && !reaches(from, to);
+	}
+	return lost;
+}
+
 bool TorusTables::reaches(uint32_t from, uint32_t to) const noexcept
 {
-	TorusAddress at = routers_[from].here;
+	const TorusRouter &first = routers_[from];
+	TorusAddress at = first.here;
 	const TorusAddress &goal = routers_[to].here;
+
+	if (first.directions)
+		return from == to || (has_links(from) && !std::binary_search(first.lost, first.lost + first.lost_count,
+									     first.place(goal)));
 
 	for (size_t axis = 0; axis < TORUS_AXES; axis++) {
 		if (routers_[router_at(at)].turn(axis, goal[axis]) == Turn::Cut)
@@ -208,7 +296,8 @@ bool TorusTables::reaches(uint32_t from, uint32_t to) const noexcept
 size_t TorusTables::bytes() const noexcept
 {
 	return number_.size() * sizeof(number_[0]) + turns_.size() * sizeof(turns_[0]) +
-	       routers_.size() * sizeof(routers_[0]);
+	       routers_.size() * sizeof(routers_[0]) + detours_.size() * sizeof(detours_[0]) +
+	       lost_.size() * sizeof(lost_[0]);
 }
 
 } // namespace aries::routing

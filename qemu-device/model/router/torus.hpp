@@ -11,10 +11,16 @@
  * With one channel a class each ring is a circle of waits, which only a rule about room can keep open (bubble flow
  * control: a packet enters a ring where two fit). With two there is none: a packet changes to the second where the ring
  * closes (the dateline), and begins with the first in each dimension. No source tells how Gemini does it.
+ *
+ * Dimension order has one way for two routers, or both halves of a ring; it turns at a corner, which may be dead. Where
+ * failures leave two routers without a way, tables are by directions instead: all six have an order, "early" ones of
+ * each axis and then the opposite, "late" ones, and every packet goes by directions that ascend. So it meets a router,
+ * "via", at which early directions end and late ones begin. The first router names it, in the header.
  */
 #ifndef ARIES_ROUTER_TORUS_HPP
 #define ARIES_ROUTER_TORUS_HPP
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -50,11 +56,26 @@ struct TorusHeader {
 	uint8_t nic;     ///< of the destination's router
 	uint8_t channel; ///< of its class, that it came in
 	bool adaptive;   ///< any of the parallel links, by load (G29)
+	uint16_t via;    ///< place of a router; written by the first one, of use to tables by directions
 };
 
 struct TorusDecision {
 	uint8_t tile; ///< NO_OUTPUT if there is no way
 	uint8_t channel;
+	uint16_t via;
+};
+
+/** The header as the packet leaves. */
+constexpr void apply(const TorusDecision &decision, TorusHeader &header) noexcept
+{
+	header.channel = decision.channel;
+	header.via = decision.via;
+}
+
+/** To a router that the usual way does not reach. Routers are told by their places, see TorusRouter::place(). */
+struct TorusDetour {
+	uint16_t to;
+	uint16_t via;
 };
 
 /** The tables of one router. */
@@ -66,8 +87,34 @@ struct TorusRouter {
 	std::array<std::array<uint8_t, 2>, TORUS_AXES> links; ///< that work, by axis and Turn: a bit for each tile
 	std::array<uint16_t, TORUS_AXES> last;                ///< highest coordinate
 	uint8_t channels;                                     ///< of a class: 1, or TORUS_DATELINE_CHANNELS
+	bool directions;                                      ///< ways are by directions, not by dimensions
+	uint8_t early_down;                                   ///< axes whose early direction is down: a bit for each
+	uint32_t detour_count;
+	uint32_t lost_count;
+	const TorusDetour *detours; ///< by where they lead; all other ways are as turns have them
+	const uint16_t *lost;       ///< places to which there is no way, in order
 
 	Turn turn(size_t axis, uint32_t to) const noexcept { return turns[first[axis] + to]; }
+
+	/** The early direction of an axis, or the late one. */
+	Turn direction(size_t axis, bool early) const noexcept
+	{
+		return (early_down >> axis & 1) == early ? Turn::Down : Turn::Up;
+	}
+
+	/** The number of a place: coordinates, z the fastest. */
+	uint16_t place(const TorusAddress &at) const noexcept
+	{
+		return static_cast<uint16_t>((at[0] * (last[1] + 1u) + at[1]) * (last[2] + 1u) + at[2]);
+	}
+
+	TorusAddress address(uint16_t place) const noexcept
+	{
+		const uint32_t line = place / (last[2] + 1u), size = last[1] + 1u;
+
+		return {static_cast<uint16_t>(line / size), static_cast<uint16_t>(line % size),
+			static_cast<uint16_t>(place % (last[2] + 1u))};
+	}
 };
 
 /** First tile towards a neighbour. */
@@ -116,6 +163,8 @@ struct TorusRouting {
 	static TorusDecision first(const TorusRouter &at, const TorusHeader &header, const Load &load,
 				   uint64_t random) noexcept
 	{
+		if (at.directions) [[unlikely]]
+			return begin(at, header, load, random);
 		return go(at, axis_of(at, header.destination), false, header, load, random);
 	}
 
@@ -124,6 +173,9 @@ struct TorusRouting {
 	static TorusDecision next(const TorusRouter &at, uint32_t in, const TorusHeader &header, const Load &load,
 				  uint64_t random) noexcept
 	{
+		if (at.directions) [[unlikely]]
+			return go_on(at, in, header, load, random);
+
 		const size_t axis = axis_of(at, header.destination);
 
 		return go(at, axis, axis == torus_axis(in) && header.channel, header, load, random);
@@ -137,13 +189,13 @@ struct TorusRouting {
 		constexpr uint32_t TILES = (1u << chip::GEMINI.tiles.processor) - 1;
 
 		return {choose(chip::GEMINI.tiles.network, TILES, header.adaptive, load, word_of(at, header, random)),
-			header.channel};
+			header.channel, header.via};
 	}
 
 private:
-	static constexpr uint32_t EITHER_BIT = 48; ///< of the word to choose by; the lowest 32 choose tiles
+	static constexpr uint32_t EITHER_BIT = 48; ///< and the next two, of the word to choose by; 32 choose tiles
 
-	/* Over the seam, and behind it in the same axis, packets are in the second channel. */
+	/* By dimensions. */
 	template <typename Load>
 	static TorusDecision go(const TorusRouter &at, size_t axis, bool second, const TorusHeader &header,
 				const Load &load, uint64_t random) noexcept
@@ -155,13 +207,80 @@ private:
 		if (turn == Turn::Either)
 			turn = word >> EITHER_BIT & 1 ? Turn::Up : Turn::Down;
 		if (turn > Turn::Down) [[unlikely]]
-			return {NO_OUTPUT, 0};
+			return {NO_OUTPUT, 0, 0};
+		return leave(at, axis, turn, second, header, 0, load, word);
+	}
 
+	/* By directions, at the first router. */
+	template <typename Load>
+	static TorusDecision begin(const TorusRouter &at, const TorusHeader &header, const Load &load,
+				   uint64_t random) noexcept
+	{
+		const uint64_t word = word_of(at, header, random);
+		const uint16_t to = at.place(header.destination);
+
+		if (std::binary_search(at.lost, at.lost + at.lost_count, to)) [[unlikely]]
+			return {NO_OUTPUT, 0, 0};
+
+		const TorusDetour *const end = at.detours + at.detour_count;
+		const TorusDetour *const detour = std::lower_bound(
+			at.detours, end, to, [](const TorusDetour &a, uint16_t place) { return a.to < place; });
+		const uint16_t via =
+			detour != end && detour->to == to ? detour->via : usual_via(at, header.destination, word);
+
+		return go_by(at, at.here != at.address(via), false, header, via, load, word);
+	}
+
+	/* By directions, at a later router: early ones until the packet is at via. */
+	template <typename Load>
+	static TorusDecision go_on(const TorusRouter &at, uint32_t in, const TorusHeader &header, const Load &load,
+				   uint64_t random) noexcept
+	{
+		const size_t axis = torus_axis(in);
+		const Turn came = in < torus_tile(axis, Turn::Down) ? Turn::Down : Turn::Up;
+		const bool early = came == at.direction(axis, true) && at.here != at.address(header.via);
+
+		return go_by(at, early, header.channel, header, header.via, load, word_of(at, header, random), axis);
+	}
+
+	/* Where the shorter half of each ring is an early direction the way to via is all of it, else none of it. */
+	static uint16_t usual_via(const TorusRouter &at, const TorusAddress &to, uint64_t word) noexcept
+	{
+		TorusAddress via = at.here;
+
+		for (size_t axis = 0; axis < TORUS_AXES; axis++) {
+			Turn turn = at.turn(axis, to[axis]);
+
+			if (turn == Turn::Either)
+				turn = word >> (EITHER_BIT + axis) & 1 ? Turn::Up : Turn::Down;
+			if (turn == at.direction(axis, true))
+				via[axis] = to[axis];
+		}
+		return at.place(via);
+	}
+
+	/* To via, or from there, in the first axis that has steps left. @p in axis that the packet is in */
+	template <typename Load>
+	static TorusDecision go_by(const TorusRouter &at, bool early, bool second, const TorusHeader &header,
+				   uint16_t via, const Load &load, uint64_t word, size_t in = TORUS_AXES) noexcept
+	{
+		const size_t axis = axis_of(at, early ? at.address(via) : header.destination);
+
+		return leave(at, axis, at.direction(axis, early), second && axis == in, header, via, load, word);
+	}
+
+	/* Over the seam, and behind it in the same axis, packets are in the second channel. */
+	template <typename Load>
+	static TorusDecision leave(const TorusRouter &at, size_t axis, Turn turn, bool second,
+				   const TorusHeader &header, uint16_t via, const Load &load, uint64_t word) noexcept
+	{
 		const bool seam = at.here[axis] == (turn == Turn::Up ? at.last[axis] : 0);
-		const uint8_t tile = choose(torus_tile(axis, turn), at.links[axis][static_cast<size_t>(turn)],
-					    header.adaptive, load, word);
+		const uint8_t links = at.links[axis][static_cast<size_t>(turn)];
 
-		return {tile, static_cast<uint8_t>(at.channels > 1 && (second || seam))};
+		if (!links) [[unlikely]]
+			return {NO_OUTPUT, 0, 0};
+		return {choose(torus_tile(axis, turn), links, header.adaptive, load, word),
+			static_cast<uint8_t>(at.channels > 1 && (second || seam)), via};
 	}
 
 	static uint64_t word_of(const TorusRouter &at, const TorusHeader &header, uint64_t random) noexcept
@@ -196,6 +315,8 @@ private:
 	}
 };
 
+struct TorusDirections;
+
 /** The tables of all routers of a torus. May be moved, not copied: routers point into it. */
 class TorusTables
 {
@@ -204,7 +325,7 @@ public:
 	 * @param machine must pass check(); throws std::invalid_argument with its text if it does not
 	 * @param channels of a class, 1 or TORUS_DATELINE_CHANNELS
 	 * @param failures links, and routers with all of theirs, that must not be used. Parallel links are taken
-	 * first, then the long way round
+	 * first, then the long way round; if that leaves two routers without a way, ways are by directions
 	 */
 	explicit TorusTables(const topology::Machine &machine, uint8_t channels = TORUS_DATELINE_CHANNELS,
 			     const Failures &failures = {});
@@ -223,20 +344,34 @@ public:
 		return number_[(size_t{at[0]} * sizes_[1] + at[1]) * sizes_[2] + at[2]];
 	}
 
-	/** Can packets of a router get to another one by these tables? Walks the way. */
+	/** Can packets of a router get to another one by these tables? */
 	bool reaches(uint32_t from, uint32_t to) const noexcept;
+
+	/** Ways are by directions, not by dimensions. */
+	bool by_directions() const noexcept { return routers_[0].directions; }
+
+	/** Pairs of routers that have links left, but no way from the first to the second. */
+	uint64_t lost() const noexcept { return lost_pairs_; }
 
 	/** Memory of all the tables, without that of the allocator. */
 	size_t bytes() const noexcept;
 
 private:
 	void count_links(const topology::Machine &machine, const Failures &failures);
+	void turn_all();
 	void turn_line(size_t axis, const TorusAddress &line);
+	bool has_links(uint32_t router) const noexcept;
+	uint64_t count_lost() const noexcept;
+	void go_by_directions(const topology::Machine &machine, const Failures &failures);
+	void take(TorusDirections &&ways);
 
 	std::array<uint32_t, TORUS_AXES> sizes_{};
 	std::vector<uint32_t> number_; ///< of the router at a place
 	std::vector<Turn> turns_;
 	std::vector<TorusRouter> routers_;
+	std::vector<TorusDetour> detours_;
+	std::vector<uint16_t> lost_;
+	uint64_t lost_pairs_ = 0;
 };
 
 } // namespace aries::routing
