@@ -14,9 +14,11 @@ as a failure. Exit status: 0 nothing failed, 1 something did, 2 wrong usage.
 import os
 import signal
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
-from opengni import layers, reach, tap
+from opengni import host, layers, reach, tap
 from opengni.arguments import Parser
 from opengni.errors import ClusterError
 from opengni.output import program
@@ -24,6 +26,13 @@ from opengni.output import program
 SHOWN = 20
 LONG = 60.0  # seconds after which a layer names its slowest tests
 SLOWEST = 5
+# Memory that two rows of layers want side by side: guests, and compilers of large sources.
+BESIDE_MIB = 6000
+
+# A layer's lines stand together.
+_printing = threading.Lock()
+# Somebody has stopped all of it: what ends now ends for that.
+_stopped = threading.Event()
 
 
 def slowest(name):
@@ -42,8 +51,15 @@ def run_layer(name, function):
         cases = function()
     except (layers.LayerError, ClusterError, OSError, ValueError) as error:
         cases = [tap.Case(name, tap.FAIL, str(error))]
+    with _printing:
+        if not _stopped.is_set():
+            tell(name, cases, time.monotonic() - start)
+    return cases
+
+
+def tell(name, cases, took):
+    """The line of a layer and what belongs below it."""
     passed, failed, skipped = tap.count(cases)
-    took = time.monotonic() - start
     print(f"{name:<12} {passed} passed, {failed} failed, {skipped} skipped   {took:.0f} s", flush=True)
     bad = [case for case in cases if case.status == tap.FAIL]
     for case in bad[:SHOWN]:
@@ -57,7 +73,31 @@ def run_layer(name, function):
         print(f"    logs: {layers.LOGS}")
     if took > LONG:
         slowest(name)
-    return cases
+
+
+def series(chosen):
+    """Cases of layers, one after the other."""
+    return [case for layer in chosen if not _stopped.is_set() for case in run_layer(layer.name, layer.run)]
+
+
+def run_layers(chosen):
+    """Cases of all these layers: first of those that want to be alone, then of those that wait, and beside them, one by one as well,
+    of those that fill the processors."""
+    alone, waiting, filling = ([layer for layer in chosen if layer.needs == needs] for needs in (layers.ALONE, layers.WAITS, layers.FILLS))
+    if not waiting or not filling or (host.available_mib() or BESIDE_MIB) < BESIDE_MIB:
+        return series(chosen)
+    cases = series(alone)
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(series, filling)
+        layers.until_alone = beside.exception
+        try:
+            return cases + series(waiting) + beside.result()
+        except BaseException:
+            _stopped.set()
+            while not beside.done():
+                layers.end_all()
+                time.sleep(0.1)
+            raise
 
 
 def choose(chosen, revision):
@@ -86,7 +126,7 @@ def main():
                         help="only layers and tests that files can reach which differ from a revision (default HEAD)")
     parser.add_argument("layers", nargs="*", metavar="LAYER", help="only these")
     args = parser.parse_args()
-    known = {name: function for name, function, _ in layers.LAYERS}
+    known = {layer.name: layer for layer in layers.LAYERS}
     if args.changed in known:  # the first of the layers
         args.layers.insert(0, args.changed)
         args.changed = "HEAD"
@@ -98,7 +138,7 @@ def main():
         return 0
     if args.all:
         os.environ["OPENGNI_SLOW"] = "1"
-    chosen = args.layers or [name for name, _, slow in layers.LAYERS if args.all or not slow]
+    chosen = args.layers or [layer.name for layer in layers.LAYERS if args.all or not layer.slow]
     if args.changed:
         chosen = choose(chosen, args.changed)
         if not chosen:
@@ -106,9 +146,7 @@ def main():
             return 0
     # A test run that is stopped must stop what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    cases = []
-    for name in chosen:
-        cases += run_layer(name, known[name])
+    cases = run_layers([known[name] for name in chosen])
     passed, failed, skipped = tap.count(cases)
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
     return 1 if failed or not passed else 0

@@ -9,8 +9,10 @@ import random
 import re
 import signal
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from . import host, patience, tap
 from .builds import PLAIN
@@ -61,6 +63,14 @@ def _end_group(process):
 
 # Programs that _command() waits for, in whichever thread.
 _running: set[subprocess.Popen] = set()
+# Set by what runs a layer beside others: returns when these are done, so that tests can have the machine for themselves.
+until_alone: Callable[[], object] = lambda: None
+
+
+def end_all():
+    """End all programs of layers that run in other threads: who is stopped would else wait for the end of their tests."""
+    for process in list(_running):
+        _end_group(process)
 
 
 def _command(name, argv, env=None, silence=SILENCE):
@@ -396,12 +406,13 @@ def _python(name, folder, *options, env=None):
         try:
             runs = list(pool.map(lambda group: _pytest(name, group[0], group[1], "no", options, env), _groups(files)))
         except BaseException:
-            # Who is stopped here would else wait for the end of all tests that run.
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(_running):
-                _end_group(process)
+            end_all()
             raise
-    runs += [_pytest(name, file.stem, [file], "yes", options, env) for file in files if "ALONE" in file.read_text(encoding="utf-8")]
+    alone = [file for file in files if "ALONE" in file.read_text(encoding="utf-8")]
+    if alone:
+        until_alone()
+    runs += [_pytest(name, file.stem, [file], "yes", options, env) for file in alone]
     cases = [case for some, _ in runs for case in some]
     if not cases:
         raise LayerError(f"no tests in {folder}")
@@ -424,23 +435,37 @@ def cluster_two_hosts():
     return _python("cluster-two-hosts", Path("selftests/cluster"), "--opengni-spanning", env={"OPENGNI_TEST_HOSTS": "2", "OPENGNI_SLOW": ""})
 
 
-# name, function, whether it belongs to check-all only
+# What a layer wants of the machine. ALONE: nothing beside it, for it compares times, or changes what others read. WAITS: its processors are
+# idle a good part of the time, while nodes boot, one waits for the other or for a time-out. FILLS: it compiles, and then runs hundreds
+# of short programs; it takes the processors that it gets and does not mind how many these are.
+ALONE, WAITS, FILLS = "alone", "waits", "fills"
+
+
+class Layer(NamedTuple):
+    """A layer, and how it goes together with others."""
+
+    name: str
+    run: Callable[[], list[tap.Case]]
+    needs: str
+    slow: bool = False  # in check-all only
+
+
 LAYERS = [
-    ("tool", tool, False),
-    ("model", model, False),
-    ("sim", sim, False),
-    ("model-asan", model_sanitized, False),
-    ("model-tsan", model_threads, True),
-    ("sim-asan", sim_sanitized, True),
-    ("sim-tsan", sim_threads, True),
-    ("fuzz", fuzz, True),
-    ("driver", driver, False),
-    ("kgni", kgni, False),
-    ("userlib", userlib, False),
-    ("qtest", qtest, False),
-    ("other-qemu", other_qemu, True),
-    ("guest", guest, False),
-    ("cluster", cluster, False),
-    ("cluster-two-hosts", cluster_two_hosts, True),
-    ("other-kernel", other_kernel, True),
+    Layer("tool", tool, ALONE),
+    Layer("model", model, ALONE),
+    Layer("sim", sim, ALONE),
+    Layer("model-asan", model_sanitized, FILLS),
+    Layer("model-tsan", model_threads, FILLS, slow=True),
+    Layer("sim-asan", sim_sanitized, FILLS, slow=True),
+    Layer("sim-tsan", sim_threads, FILLS, slow=True),
+    Layer("fuzz", fuzz, FILLS, slow=True),
+    Layer("driver", driver, FILLS),
+    Layer("kgni", kgni, FILLS),
+    Layer("userlib", userlib, FILLS),
+    Layer("qtest", qtest, WAITS),
+    Layer("other-qemu", other_qemu, WAITS, slow=True),
+    Layer("guest", guest, WAITS),
+    Layer("cluster", cluster, WAITS),
+    Layer("cluster-two-hosts", cluster_two_hosts, WAITS, slow=True),
+    Layer("other-kernel", other_kernel, WAITS, slow=True),
 ]

@@ -17,7 +17,7 @@ from unittest import mock
 from opengni import builds, host, layers, mentions, reach, tap
 from opengni.errors import ConfigError
 
-DEFAULT = [name for name, _, slow in layers.LAYERS if not slow]
+DEFAULT = [layer.name for layer in layers.LAYERS if not layer.slow]
 PROJECT = """project('p', 'c')
 library = static_library('part', 'part.c')
 test('first', executable('test_first', 'first.c', link_with: library))
@@ -237,7 +237,7 @@ class Program(unittest.TestCase):
             ran.append((name, layers.only.get(name)))
             return [tap.Case(name, tap.PASS)]
 
-        fakes = [(name, functools.partial(run, name), False) for name in ("tool", "guest", "cluster")]
+        fakes = [layers.Layer(name, functools.partial(run, name), layers.ALONE) for name in ("tool", "guest", "cluster")]
         spec = importlib.util.spec_from_file_location("check", host.TOP / "scripts/check.py")
         check = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(check)
