@@ -113,7 +113,7 @@ class Topo(unittest.TestCase):
         self.assertEqual(len(places), 4 * 6 * 8)
         self.assertEqual(places[0], {"router": 0, "name": "c0-0c0s0g0", "place": "x 0 y 0 z 0", "nodes": "0 1"})
         self.assertEqual(places[-1], {"router": 191, "name": "c1-0c2s7g1", "place": "x 3 y 5 z 7", "nodes": "382 383"})
-        self.assertNotIn("name", self.report("places", "torus:x=4,y=4,z=4")["routers"][0])
+        self.assertNotIn("name", self.report("places", "torus:x=4,y=6,z=4")["routers"][0])
         self.assertEqual(self.report("places", "canonical:p=2,a=2,h=1")["routers"][2], {"router": 2, "place": "group 1 router 0", "nodes": "4 5"})
         status, out, err = run("bisection", "torus:class=3,cabinets=10,rows=4", "--json")
         self.assertEqual((status, err.count("note: 40 cabinets")), (0, 1))
@@ -126,7 +126,15 @@ class Topo(unittest.TestCase):
         self.assertEqual([(row["class"], row["Gbit/s of a lane"], row["links"]) for row in rates],
                          [("x", 3.125, 384), ("y", 3.125, 96), ("y", 6.25, 96), ("z", 3.125, 48), ("z", 5.0, 336)])
         self.assertNotIn("rates", self.report("print", "torus:class=0,cabinets=1"))
-        self.good("svg", "torus:class=0,cabinets=1")
+        picture = self.good("svg", "torus:class=0,cabinets=1")
+        for title in ("routers 0 c0-0c0s0g0 and 16 c0-0c2s0g0: 8 links<", "router 47 c0-0c1s7g1, x 2, y 1, z 7<"):
+            self.assertEqual(picture.count(title), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            full = Path(folder, "full.yaml")
+            full.write_text(self.good("yaml", "torus:class=0,cabinets=1,rates=measured"), encoding="ascii")
+            for command in ("places", "print", "bisection", "svg", "yaml"):
+                self.assertEqual(self.good(command, str(full)), self.good(command, "torus:class=0,cabinets=1,rates=measured"))
+        self.assertEqual(run("validate", "torus:x=1,y=4,z=3")[2].count("\n"), 2)
         self.bad(1, "class 0 has 1 to 3 cabinets, not 4 (G48)", "print", "torus:class=0,cabinets=4")
         self.bad(1, "are one of 3 x 4 x 8", "print", "torus:class=0,cabinets=1,x=4")
 
@@ -138,7 +146,7 @@ class Topo(unittest.TestCase):
         self.assertEqual(sum(group.get("class") == "group" for group in picture.iter(SVG + "g")), 3)
         self.assertEqual(len(links), 3 + 3 * (2 * 6 + 4))
         self.assertEqual(sum("groups" in title for title in links), 3)
-        for machine in ("aries:groups=20,cables_per_pair=6", "torus:x=3,y=4,z=3", "clos:radix=4", "canonical:"):
+        for machine in ("aries:groups=20,cables_per_pair=6", "torus:x=3,y=6,z=3", "clos:radix=4", "canonical:"):
             xml.etree.ElementTree.fromstring(self.good("svg", machine))
 
     def test_nothing_of_a_picture_is_cut_off(self):
@@ -179,7 +187,7 @@ class Topo(unittest.TestCase):
         self.assertEqual(report, {"machine-nodes": 96, "routers-per-chassis": 4, "chassis-per-group": 2, "groups": 3, "routers": 24})
         self.assertEqual(self.report("device", "aries:groups=241")["machine-nodes"], 92544)
         self.assertEqual(self.report("device", "aries:groups=2,nodes=700")["machine-nodes"], 700)
-        for machine, word in (("torus:x=4,y=4,z=4", "family 'torus'"), ("canonical:p=4", "family 'dragonfly'"),
+        for machine, word in (("torus:x=4,y=6,z=4", "family 'torus'"), ("canonical:p=4", "family 'dragonfly'"),
                               ("aries:groups=6,cables_per_pair=12", "groups 0 and 1: 48; the device has 192"),
                               ("aries:groups=2,cooling=air", "14.0 Gbit/s; the device has 12.5"),
                               ("aries:groups=2,last_group_chassis=3", "routers for 576 nodes: 144; the device has 192"),

@@ -94,7 +94,7 @@ void classes_G46_G48_G49_G50_G51_G52_G55(void **)
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
 		const TorusShape same{c.x, c.y, c.z};
-		const auto names = torus_names(c.shape);
+		const auto &names = machine.names;
 
 		assert_string_equal(validate(machine).c_str(), "");
 		assert_int_equal(machine.nodes.size(), c.cabinets * 96);
@@ -118,7 +118,7 @@ void chassis_are_blocks_G46(void **)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
-		const auto names = torus_names(c.shape);
+		const auto &names = machine.names;
 		std::map<std::string, std::vector<RouterPlace>> chassis, blades;
 
 		for (size_t router = 0; router < names.size(); router++) {
@@ -152,7 +152,7 @@ void links_that_leave_a_chassis_G47(void **)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
-		const auto names = torus_names(c.shape);
+		const auto &names = machine.names;
 		std::map<std::string, std::array<uint32_t, 3>> ends;
 
 		for (const Link &link : machine.links) {
@@ -186,7 +186,7 @@ void folded_cables_G56(void **)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
-		const auto names = torus_names(c.shape);
+		const auto &names = machine.names;
 		std::map<uint32_t, uint32_t> links_of_cable;
 
 		for (const Link &link : machine.links) {
@@ -335,8 +335,15 @@ void advice_G51_G56(void **)
 	assert_non_null(std::strstr(advice("10", "4")[0].c_str(), "example has 40"));
 	assert_int_equal(advice("20", "5").size(), 1);
 	assert_non_null(std::strstr(advice("20", "5")[0].c_str(), "even number"));
-	assert_true(build_named("torus", {}).names.empty());
-	assert_int_equal(build_named("torus", {{"class", "0"}, {"cabinets", "1"}}).names.size(), 48);
+	assert_true(build_named("torus", {}).machine.names.empty());
+	/* What is a torus of fewer dimensions, or has rings of two, may be wanted, or a slip. */
+	const auto small = build_named("torus", {{"x", "1"}, {"y", "4"}, {"z", "3"}}).advice;
+
+	assert_int_equal(small.size(), 2);
+	assert_non_null(std::strstr(small[0].c_str(), "x has one router"));
+	assert_non_null(std::strstr(small[1].c_str(), "y has two routers"));
+	assert_int_equal(build_named("torus", {{"x", "3"}, {"y", "6"}, {"z", "3"}}).advice.size(), 0);
+	assert_int_equal(build_named("torus", {{"class", "0"}, {"cabinets", "1"}}).machine.names.size(), 48);
 }
 
 } // namespace

@@ -83,6 +83,24 @@ void a_broken_place_is_named(void **)
 	});
 }
 
+void a_broken_name_is_named(void **)
+{
+	check_all({
+		{"3 names of 4 routers",
+		 [](Machine &m) {
+			 m.names = {"a", "b", "c"};
+		 }},
+		{"router 2 has no name",
+		 [](Machine &m) {
+			 m.names = {"a", "b", "", "c"};
+		 }},
+		{"two routers are named b",
+		 [](Machine &m) {
+			 m.names = {"b", "a", "c", "b"};
+		 }},
+	});
+}
+
 void a_broken_link_is_named(void **)
 {
 	check_all({
@@ -205,9 +223,13 @@ void canonical_bad_input(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_broken_router_type_is_named), cmocka_unit_test(a_broken_place_is_named),
-		cmocka_unit_test(a_broken_link_is_named),        cmocka_unit_test(wiring_agrees_with_the_links),
-		cmocka_unit_test(wiring_knows_groups_and_nodes), cmocka_unit_test(canonical_1056),
+		cmocka_unit_test(a_broken_router_type_is_named),
+		cmocka_unit_test(a_broken_place_is_named),
+		cmocka_unit_test(a_broken_name_is_named),
+		cmocka_unit_test(a_broken_link_is_named),
+		cmocka_unit_test(wiring_agrees_with_the_links),
+		cmocka_unit_test(wiring_knows_groups_and_nodes),
+		cmocka_unit_test(canonical_1056),
 		cmocka_unit_test(canonical_bad_input),
 	};
 

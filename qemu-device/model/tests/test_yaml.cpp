@@ -59,6 +59,8 @@ void what_is_written_is_read_again(void **)
 	odd.links[2].gbit_per_lane = 0.1f;
 	odd.links[3].gbit_per_lane = 6.25f;
 	odd.nodes.clear();
+	for (size_t router = 0; router < odd.routers.size(); router++)
+		odd.names.push_back("\"" + std::to_string(router) + "\\\n");
 	for (const Machine &machine :
 	     {build_aries({}), build_aries({.groups = 3, .last_group_chassis = 2, .cables_per_pair = 6}),
 	      build_aries({.groups = 3, .last_chassis_slots = 5, .cooling = Cooling::Air}),
@@ -149,7 +151,8 @@ void bad_parts_have_a_line(void **)
 	check_changed("\"local\", 3, 2, 0]", "\"local\", 3, 2, some]", "'some' is not a number");
 	check_changed("\"local\", 3, 2, 0]", "\"local\", 3, 2, none, -3]", "rate is negative");
 	check_changed("\"local\", 3, 2, 0]", "\"local\", 3, 2, none, 3, 4, 5]", "last four");
-	check_changed("  - [1, 1]\n#", "  - [1, 7, 7]\n#", "a coordinate for each axis");
+	check_changed("  - [1, 1]\n#", "  - [1, 7, 7, 7]\n#", "a coordinate for each axis");
+	check_changed("  - [1, 1]\n#", "  - [1, 1, [7]]\n#", "a name");
 	check_changed("  - [1, 1]\n#", "  - [1, 0]\n#", "same place");
 	check_changed("  - [3, 1]\n", "  - [3, 2]\n", "NIC 2");
 	check_changed("  - [3, 1]\n", "  - [3]\n", "[router, NIC]");

@@ -71,20 +71,14 @@ struct Commands {
 			std::cout << text_of(report);
 	}
 
-	CLI::App *add_built(CLI::App &app, const char *name, const char *help,
-			    const std::function<void(const Built &)> &run)
+	CLI::App *add(CLI::App &app, const char *name, const char *help,
+		      const std::function<void(const Machine &)> &run)
 	{
 		CLI::App *command = app.add_subcommand(name, help);
 
 		command->add_option("machine", machine, MACHINE_HELP)->required();
-		command->callback([this, run] { chosen = [this, run] { run(built_from(machine)); }; });
+		command->callback([this, run] { chosen = [this, run] { run(built_from(machine).machine); }; });
 		return command;
-	}
-
-	CLI::App *add(CLI::App &app, const char *name, const char *help,
-		      const std::function<void(const Machine &)> &run)
-	{
-		return add_built(app, name, help, [run](const Built &built) { run(built.machine); });
 	}
 
 	CLI::App *add_report(CLI::App &app, const char *name, const char *help,
@@ -110,10 +104,8 @@ void add_commands(CLI::App &app, Commands &commands)
 	});
 	commands.add_report(app, "device", "the properties of aries-nic that describe it, if there are any",
 			    report_device);
-	commands.add_built(
-			app, "places", "where routers are, what they are called, which nodes they have",
-			[&commands](const Built &built) { commands.show(report_places(built.machine, built.names)); })
-		->add_flag("--json", commands.json, "the same as JSON");
+	commands.add_report(app, "places", "where routers are, what they are called, which nodes they have",
+			    report_places);
 	commands.add(app, "svg", "draw it", [](const Machine &machine) { write_svg(std::cout, machine); });
 	commands.add(app, "yaml", "write it in full", [](const Machine &machine) { write_yaml(std::cout, machine); });
 	commands.add_report(app, "cables", "cables by class, of a group and of a node", report_cables);

@@ -190,7 +190,7 @@ Json report_bandwidth(const Machine &machine)
 	return report;
 }
 
-Json report_places(const Machine &machine, const std::vector<std::string> &names)
+Json report_places(const Machine &machine)
 {
 	std::vector<std::string> nodes(machine.routers.size());
 	Json report = {{"routers", Json::array()}};
@@ -208,8 +208,8 @@ Json report_places(const Machine &machine, const std::vector<std::string> &names
 	for (size_t router = 0; router < machine.routers.size(); router++) {
 		Json line = {{"router", router}};
 
-		if (!names.empty())
-			line["name"] = names[router];
+		if (!machine.names.empty())
+			line["name"] = machine.names[router];
 		line["place"] = place_text(machine, router);
 		line["nodes"] = nodes[router];
 		report["routers"].push_back(std::move(line));

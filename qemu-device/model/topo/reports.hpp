@@ -35,11 +35,8 @@ Json report_device(const Machine &machine);
 /** @param sources routers to count from; 0 for all */
 Json report_hops(const Machine &machine, uint32_t sources);
 
-/**
- * Where routers are, and which nodes they have.
- * @param names of routers; none if they have no names
- */
-Json report_places(const Machine &machine, const std::vector<std::string> &names);
+/** Where routers are, what they are called, and which nodes they have. */
+Json report_places(const Machine &machine);
 
 /** Lines of "key: value", and a table for each list of objects. */
 std::string text_of(const Json &report);

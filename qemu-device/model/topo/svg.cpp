@@ -112,6 +112,12 @@ private:
 	bool shown(uint32_t group) const { return shown_[group]; }
 	bool marked() const { return !marks_.links.empty() || !marks_.routers.empty(); }
 
+	/* Its number, and its name if it has one. */
+	std::string called(uint32_t router) const
+	{
+		return std::to_string(router) + (machine_.names.empty() ? "" : " " + escaped(machine_.names[router]));
+	}
+
 	Point corner(uint32_t group) const
 	{
 		const uint32_t row = group / across_;
@@ -275,8 +281,8 @@ private:
 			const auto &[a, b, cls] = ends;
 
 			draw_bundle(place(a), place(b), 0.18, cls, 0.5 + 0.25 * bundle.links,
-				    "routers " + std::to_string(a) + " and " + std::to_string(b) + ": " +
-					    std::to_string(bundle.links) + (bundle.links > 1 ? " links" : " link"),
+				    "routers " + called(a) + " and " + called(b) + ": " + std::to_string(bundle.links) +
+					    (bundle.links > 1 ? " links" : " link"),
 				    bundle);
 		}
 	}
@@ -292,7 +298,8 @@ private:
 				continue;
 			out_ << "<rect class=\"router\" x=\"" << at.x - ROUTER / 2 << "\" y=\"" << at.y - ROUTER / 2
 			     << "\" width=\"" << ROUTER << "\" height=\"" << ROUTER << "\" rx=\"2\" fill=\""
-			     << (marked ? MARKED_ROUTER : "#dde6f5") << "\" stroke=\"#445\"><title>router " << router;
+			     << (marked ? MARKED_ROUTER : "#dde6f5") << "\" stroke=\"#445\"><title>router "
+			     << called(router);
 			for (size_t axis = 0; axis < machine_.axes.size(); axis++)
 				out_ << ", " << escaped(machine_.axes[axis]) << " "
 				     << machine_.routers[router].at[axis];

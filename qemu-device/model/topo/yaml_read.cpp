@@ -204,6 +204,8 @@ private:
 		read_router(machine, need(root, "router", "a machine"));
 		for (const auto &node : need_list(root, "routers", "a machine"))
 			add_router(machine, node);
+		if (!machine.names.empty())
+			machine.names.resize(machine.routers.size());
 		for (const auto &node : need_list(root, "links", "a machine"))
 			add_link(machine, node);
 		for (const auto &node : need_list(root, "nodes", "a machine"))
@@ -335,12 +337,16 @@ private:
 	{
 		RouterPlace place;
 
-		check_size(node, machine.axes.size() + 1, machine.axes.size() + 1,
-			   "[group, a coordinate for each axis]");
+		check_size(node, machine.axes.size() + 1, machine.axes.size() + 2,
+			   "[group, a coordinate for each axis, a name], the last if wanted");
 		place.group = number<uint32_t>(node[0], "group");
 		for (size_t axis = 0; axis < machine.axes.size(); axis++)
 			place.at[axis] = number<uint16_t>(node[axis + 1], machine.axes[axis]);
 		machine.routers.push_back(place);
+		if (node.size() > machine.axes.size() + 1) {
+			machine.names.resize(machine.routers.size());
+			machine.names.back() = word(node[machine.axes.size() + 1], "a name");
+		}
 		routers_.push_back(node.Mark().line);
 	}
 

@@ -88,11 +88,13 @@ void write_router(std::ostream &out, const Machine &machine)
 
 void write_places(std::ostream &out, const Machine &machine)
 {
-	out << "# group, then a coordinate for each axis\nrouters:" << (machine.routers.empty() ? " []\n" : "\n");
-	for (const RouterPlace &place : machine.routers) {
-		out << "  - [" << place.group;
+	out << "# group, a coordinate for each axis, name\nrouters:" << (machine.routers.empty() ? " []\n" : "\n");
+	for (size_t router = 0; router < machine.routers.size(); router++) {
+		out << "  - [" << machine.routers[router].group;
 		for (size_t axis = 0; axis < machine.axes.size(); axis++)
-			out << ", " << place.at[axis];
+			out << ", " << machine.routers[router].at[axis];
+		if (!machine.names.empty())
+			out << ", " << quoted(machine.names[router]);
 		out << "]\n";
 	}
 }

@@ -211,7 +211,20 @@ std::string check_torus(const TorusShape &shape)
 
 std::vector<std::string> advise_torus(const TorusShape &shape)
 {
-	return has_room(shape) ? advise_room(room_of(shape)) : std::vector<std::string>{};
+	const TorusSizes sizes = sizes_of_shape(shape);
+	std::vector<std::string> lines;
+
+	if (has_room(shape))
+		return advise_room(room_of(shape));
+	for (size_t axis = 0; axis < sizes.size(); axis++) {
+		const std::string name = chip::GEMINI_LINKS[axis].name;
+
+		if (sizes[axis] == 1)
+			lines.push_back(name + " has one router: it is no dimension, and has no links");
+		else if (sizes[axis] == 2)
+			lines.push_back(name + " has two routers: both ways round its rings lead to the same one");
+	}
+	return lines;
 }
 
 Machine build_torus(const TorusShape &shape)
@@ -240,22 +253,14 @@ Machine build_torus(const TorusShape &shape)
 		machine.routers.push_back(
 			{0,
 			 {static_cast<uint16_t>(at[0]), static_cast<uint16_t>(at[1]), static_cast<uint16_t>(at[2])}});
+		if (has_room(shape))
+			machine.names.push_back(name_of(place_of(room_of(shape), at)));
 		for (uint32_t nic = 0; nic < GEMINI_NICS; nic++)
 			machine.nodes.push_back({router, nic});
 		for (uint8_t axis = chip::GEMINI_X; axis <= chip::GEMINI_Z; axis++)
 			builder.add_links(at, axis);
 	});
 	return machine;
-}
-
-std::vector<std::string> torus_names(const TorusShape &shape)
-{
-	std::vector<std::string> names;
-
-	if (has_room(shape))
-		each_place(sizes_of_shape(shape),
-			   [&](const TorusSizes &at) { names.push_back(name_of(place_of(room_of(shape), at))); });
-	return names;
 }
 
 } // namespace aries::topology

@@ -51,11 +51,8 @@ std::string check_torus(const TorusShape &shape);
 /** Lines about what can be built, but should not, of a shape that passes check_torus(). */
 std::vector<std::string> advise_torus(const TorusShape &shape);
 
-/** @throws std::invalid_argument with the text of check_torus() */
+/** Routers have names if the shape has a class. @throws std::invalid_argument with the text of check_torus() */
 Machine build_torus(const TorusShape &shape);
-
-/** What routers are called, by number; none if the shape has no class. */
-std::vector<std::string> torus_names(const TorusShape &shape);
 
 } // namespace aries::topology
 

@@ -208,7 +208,7 @@ template <typename Shape> Shape shape_of(const std::vector<Parameter> &parameter
 
 Built with(Machine machine)
 {
-	return {std::move(machine), {}, {}};
+	return {std::move(machine), {}};
 }
 
 template <typename Shape> std::string describe(const char *name, const char *help)
@@ -228,14 +228,14 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 		if (builder == "aries") {
 			const auto shape = shape_of<AriesShape>(parameters);
 
-			return {build_aries(shape), advise_aries(shape), {}};
+			return {build_aries(shape), advise_aries(shape)};
 		}
 		if (builder == "canonical")
 			return with(build_canonical(shape_of<CanonicalShape>(parameters)));
 		if (builder == "torus") {
 			const auto shape = shape_of<TorusShape>(parameters);
 
-			return {build_torus(shape), advise_torus(shape), torus_names(shape)};
+			return {build_torus(shape), advise_torus(shape)};
 		}
 		if (builder == "clos")
 			return with(build_clos(shape_of<ClosShape>(parameters)));

@@ -118,6 +118,7 @@ struct Machine {
 	std::vector<LinkClass> classes;
 	std::vector<std::string> axes; ///< names of the coordinates of a router inside its group
 	std::vector<RouterPlace> routers;
+	std::vector<std::string> names; ///< of routers, as they are called there; none if nobody names them
 	std::vector<Link> links;
 	std::vector<NodePlace> nodes;
 	std::vector<FurtherPlace> further; ///< of nodes, besides those above; none in most machines

@@ -131,6 +131,30 @@ std::string check_places(const Machine &machine, Fault &at)
 	return {};
 }
 
+/* All routers have names, each its own, or none has. */
+std::string check_names(const Machine &machine, Fault &at)
+{
+	std::vector<uint32_t> order(machine.names.size());
+
+	if (machine.names.empty())
+		return {};
+	if (machine.names.size() != machine.routers.size())
+		return number(machine.names.size()) + " names of " + number(machine.routers.size()) + " routers";
+	std::iota(order.begin(), order.end(), 0);
+	std::sort(order.begin(), order.end(),
+		  [&machine](uint32_t a, uint32_t b) { return machine.names[a] < machine.names[b]; });
+	for (size_t i = 0; i < order.size(); i++) {
+		const std::string &name = machine.names[order[i]];
+
+		at = {Part::Router, order[i], {}};
+		if (name.empty())
+			return "router " + number(order[i]) + " has no name, but others have";
+		if (i > 0 && name == machine.names[order[i - 1]])
+			return "two routers are named " + name;
+	}
+	return {};
+}
+
 std::string check_end(const Machine &machine, const Link &link, const LinkEnd &end)
 {
 	if (end.router >= machine.routers.size())
@@ -274,7 +298,7 @@ std::string check_connected(const Machine &machine, Fault &at)
 Fault find_fault(const Machine &machine)
 {
 	for (const auto check :
-	     {check_classes, check_router_type, check_places, check_links, check_nodes, check_connected}) {
+	     {check_classes, check_router_type, check_places, check_names, check_links, check_nodes, check_connected}) {
 		Fault fault;
 		std::string rule = check(machine, fault);
 
