@@ -138,6 +138,24 @@ class Topo(unittest.TestCase):
         self.bad(1, "class 0 has 1 to 3 cabinets, not 4 (G48)", "print", "torus:class=0,cabinets=4")
         self.bad(1, "are one of 3 x 4 x 8", "print", "torus:class=0,cabinets=1,x=4")
 
+    def test_qsnet_Q03_Q18_Q33_Q34(self):
+        """Parts in the name, places, figures, a drawing, what cannot be."""
+        self.assertEqual(self.report("print", "qsnet:nodes=640")["name"],
+                         "QsNetIII, 640 nodes: 5 node switch chassis, 1280 cables, 3 top switch chassis")
+        places = self.report("places", "qsnet:nodes=512,links=2,spread=true")["routers"]
+        self.assertEqual(places[0]["nodes"], places[8]["nodes"])
+        self.assertEqual(places[0]["name"], "node switch 0 card 0")
+        self.assertEqual(places[-1], {"router": 159, "name": "top switch 3 card 7", "place": "stage 2 chassis 3 card 7", "nodes": ""})
+        cut = self.report("bisection", "qsnet:nodes=1024")
+        self.assertEqual((cut["cut"], cut["links"], cut["nodes"]), ("chassis", 512, "512 | 512"))
+        report = self.report("bandwidth", "qsnet:nodes=1024")
+        self.assertEqual((report["global GB/s of a node"], report["global GB/s of a node, packets of 1 KB"]), (3.125, 2.42424))
+        report = self.report("hops", "qsnet:nodes=256")
+        self.assertEqual((report["most hops"], report["mean hops"]), (3, 2.38431))
+        self.good("svg", "qsnet:nodes=256")
+        self.bad(1, "16384 links to nodes (Q34)", "print", "qsnet:nodes=20000")
+        self.bad(1, "2 node switches need none (Q33)", "print", "qsnet:nodes=200,top_switches=4")
+
     def test_svg(self):
         """A picture has every router, a frame for each group, and a line for each connected pair."""
         picture = xml.etree.ElementTree.fromstring(self.good("svg", "aries:groups=3,chassis=2,slots=4"))

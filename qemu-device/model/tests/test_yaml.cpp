@@ -13,6 +13,7 @@
 #include "topology/build_aries.hpp"
 #include "topology/build_canonical.hpp"
 #include "topology/build_clos.hpp"
+#include "topology/build_qsnet.hpp"
 #include "topology/build_torus.hpp"
 
 using namespace aries::topology;
@@ -66,7 +67,8 @@ void what_is_written_is_read_again(void **)
 	      build_aries({.groups = 3, .last_chassis_slots = 5, .cooling = Cooling::Air}),
 	      build_canonical({4, 8, 4, 0}), build_torus({4, 4, 3}),
 	      build_torus({.of = TorusClass::Class0, .cabinets = 1, .rates = TorusRates::Measured}),
-	      build_clos({.radix = 8}), build_clos({.radix = 4, .stages = 1}), odd})
+	      build_clos({.radix = 8}), build_clos({.radix = 4, .stages = 1}),
+	      build_qsnet({.nodes = 256, .links = 2, .spread = true}), odd})
 		assert_true(parse_yaml(text_of(machine), "m").machine == machine);
 }
 
@@ -83,6 +85,23 @@ void short_form(void **)
 		    build_torus({4, 4, 2, true}));
 	assert_true(parse_yaml("{builder: clos, radix: 8, stages: 2, gbit_per_lane: 6.25}", "m").machine ==
 		    build_clos({.radix = 8, .stages = 2, .gbit_per_lane = 6.25}));
+}
+
+/* Further places have rules of their own, and a line each. */
+void further_places(void **)
+{
+	const Machine machine = build_qsnet({.nodes = 4, .links = 2, .spread = true});
+	const std::string text = text_of(machine);
+	const size_t at = text.find("  - [0, ", text.find("further:"));
+	const auto line =
+		std::to_string(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1);
+
+	assert_int_equal(machine.further.size(), 4);
+	check_error(text.substr(0, at) + "  - [4, 0, 0]\n", line, "there are 4");
+	check_error(text.substr(0, at) + "  - [0, 0, 0]\n", line, "where another node is");
+	check_error(text.substr(0, at) + "  - [0, 0]\n", line, "[node, router, NIC]");
+	check_error(text.substr(0, at) + "  - [0, many, 0]\n", line, "'many'");
+	check_error(text.substr(0, at), line, "'further' is a list");
 }
 
 void bad_parameters_have_a_line(void **)
@@ -209,6 +228,7 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read_again),
 		cmocka_unit_test(short_form),
+		cmocka_unit_test(further_places),
 		cmocka_unit_test(bad_parameters_have_a_line),
 		cmocka_unit_test(bad_files_have_a_line),
 		cmocka_unit_test(changed_bytes_are_a_machine_or_an_error),

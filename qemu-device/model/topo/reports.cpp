@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "chip/elite5.hpp"
 #include "chip/gemini.hpp"
 #include "topo/yaml.hpp"
 #include "topology/closed_forms.hpp"
@@ -167,9 +168,13 @@ Json report_bisection(const Machine &machine)
 
 Json report_bandwidth(const Machine &machine)
 {
-	const bool torus = machine.family == "torus";
-	/* Of uniform traffic half crosses the middle of a torus: its global bandwidth is twice its bisection (G54). */
-	const double global = torus ? 2 * bisection(machine).cut.both_ways() : global_gbyte_per_s(machine);
+	const bool torus = machine.family == "torus", qsnet = machine.family == "qsnet";
+	/*
+	 * Of uniform traffic half crosses the middle of a torus: its global bandwidth is twice its bisection (G54). Of
+	 * what a Clos carries, at the same rate, all may cross.
+	 */
+	const double halves = torus ? 2 : qsnet || machine.family == "clos" ? 1 : 0;
+	const double global = halves > 0 ? halves * bisection(machine).cut.both_ways() : global_gbyte_per_s(machine);
 	const double of_node = machine.nodes.empty() ? 0 : global / static_cast<double>(machine.nodes.size());
 	Json report = {{"global GB/s", rounded(global)}, {"global GB/s of a node", rounded(of_node)}};
 
@@ -178,6 +183,12 @@ Json report_bandwidth(const Machine &machine)
 
 		report["global GB/s of a node, 64-byte puts"] = rounded(of_node * efficiency);
 		report["payload efficiency"] = rounded(efficiency);
+	}
+	if (qsnet) {
+		const double share = chip::payload_share(chip::ELITE5, chip::ELITE5.packets.usual_payload);
+
+		report["global GB/s of a node, packets of 1 KB"] = rounded(of_node * share);
+		report["payload efficiency"] = rounded(share);
 	}
 	if (machine.groups > 1)
 		report["local by global bandwidth"] = rounded(local_to_global(machine));
