@@ -114,30 +114,6 @@ private:
 	}
 };
 
-/* Which links, if any, are not out. */
-std::vector<bool> links_left(const Machine &machine, const Failures &failures)
-{
-	std::vector<bool> left(machine.links.size(), true), router_out(machine.routers.size());
-
-	for (const uint32_t link : failures.links) {
-		if (link >= left.size())
-			throw std::invalid_argument("link " + number(link) + " cannot fail: there are " +
-						    number(left.size()));
-		left[link] = false;
-	}
-	for (const uint32_t router : failures.routers) {
-		if (router >= router_out.size())
-			throw std::invalid_argument("router " + number(router) + " cannot fail: there are " +
-						    number(router_out.size()));
-		router_out[router] = true;
-	}
-	for (size_t i = 0; i < left.size(); i++) {
-		if (router_out[machine.links[i].end[0].router] || router_out[machine.links[i].end[1].router])
-			left[i] = false;
-	}
-	return left;
-}
-
 /* Steps of more destinations than there can be are all the same. */
 uint32_t times(uint32_t a, uint32_t b)
 {
@@ -314,6 +290,29 @@ std::string check_ways(const Machine &machine, const Sites &sites)
 }
 
 } // namespace
+
+std::vector<bool> links_left(const Machine &machine, const Failures &failures)
+{
+	std::vector<bool> left(machine.links.size(), true), router_out(machine.routers.size());
+
+	for (const uint32_t link : failures.links) {
+		if (link >= left.size())
+			throw std::invalid_argument("link " + number(link) + " cannot fail: there are " +
+						    number(left.size()));
+		left[link] = false;
+	}
+	for (const uint32_t router : failures.routers) {
+		if (router >= router_out.size())
+			throw std::invalid_argument("router " + number(router) + " cannot fail: there are " +
+						    number(router_out.size()));
+		router_out[router] = true;
+	}
+	for (size_t i = 0; i < left.size(); i++) {
+		if (router_out[machine.links[i].end[0].router] || router_out[machine.links[i].end[1].router])
+			left[i] = false;
+	}
+	return left;
+}
 
 std::string ClosTables::check(const Machine &machine)
 {

@@ -287,6 +287,9 @@ private:
 	}
 };
 
+/** Which links of a machine are not out. @throws std::invalid_argument for a failure that it does not have */
+std::vector<bool> links_left(const topology::Machine &machine, const Failures &failures);
+
 /** The tables of all routers of a Clos. May be moved, not copied: routers point into it. */
 class ClosTables
 {
