@@ -7,11 +7,14 @@
 #include "cmocka_cpp.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <set>
 #include <stdexcept>
 
+#include "topology/closed_forms.hpp"
+#include "topology/hops.hpp"
 #include "torus_walk.hpp"
 
 using namespace aries;
@@ -63,6 +66,137 @@ void every_pair_by_the_shortest_way_G29(void **)
 			}
 		}
 	}
+}
+
+/* Routers of an axis. */
+uint32_t size_of(const Torus &net, size_t axis)
+{
+	return net.tables.router(0).last[axis] + 1u;
+}
+
+/*
+ * Second opinion on lengths: of all pairs of routers, a router and itself included, the formula of a ring or row for
+ * each axis; the same counted over the links alone, whose pairs of nodes leave out a node and itself.
+ */
+void mean_hops_are_those_of_rings(void **)
+{
+	std::vector<Hop> way;
+
+	for (const TorusShape &shape : {TorusShape{4, 4, 4}, TorusShape{5, 6, 3}, TorusShape{1, 8, 8},
+					TorusShape{5, 8, 5, true}, TorusShape{2, 10, 7}}) {
+		const Torus net(shape);
+		const double nodes = 2.0 * net.routers();
+		double formula = 0, sum = 0;
+
+		for (size_t axis = 0; axis < TORUS_AXES; axis++)
+			formula += topology::mean_steps(size_of(net, axis), !(axis == 1 && shape.open_y));
+		for (uint32_t from = 0; from < net.routers(); from++) {
+			for (uint32_t to = 0; to < net.routers(); to++) {
+				walk(net, from, to, {.hash = from + to}, quiet, way);
+				sum += static_cast<double>(way.size());
+			}
+		}
+		assert_true(std::fabs(sum / net.routers() / net.routers() - formula) < 1e-9);
+		assert_true(std::fabs(count_hops(net.machine, net.wiring).mean - formula * nodes / (nodes - 1)) < 1e-9);
+	}
+}
+
+/* Pairs of routers whose way goes from a router to its neighbour, by router, axis and Turn; either half counts half. */
+std::vector<double> loads_of_uniform_traffic(const Torus &net)
+{
+	std::vector<double> load(size_t{net.routers()} * TORUS_AXES * 2);
+
+	for (uint32_t from = 0; from < net.routers(); from++) {
+		for (uint32_t to = 0; to < net.routers(); to++) {
+			for (const uint64_t random : {uint64_t{0}, ~uint64_t{0}}) {
+				TorusHeader header{.destination = net.tables.router(to).here, .adaptive = true};
+				uint32_t at = from, in = UINT32_MAX, hops = 0;
+
+				while (at != to) {
+					assert_true(hops++ < net.routers());
+
+					const TorusRouter &router = net.tables.router(at);
+					const TorusDecision go =
+						in == UINT32_MAX
+							? TorusRouting::first(router, header, NoLoad{}, random)
+							: TorusRouting::next(router, in, header, NoLoad{}, random);
+					const size_t axis = torus_axis(go.tile);
+					const auto far = net.wiring.far_end(at, go.tile);
+
+					load[(at * TORUS_AXES + axis) * 2 +
+					     (go.tile >= torus_tile(axis, Turn::Down))] += 0.5;
+					apply(go, header);
+					at = far.router;
+					in = far.tile;
+				}
+			}
+		}
+	}
+	return load;
+}
+
+/*
+ * Uniform traffic loads all links of a dimension that closes with exactly the same: half of the mean steps in it for
+ * each pair of its routers. In a row that does not close a link carries all from one side of it to the other.
+ */
+void loads_are_equal_along_each_axis_G53(void **)
+{
+	for (const TorusShape &shape :
+	     {TorusShape{4, 4, 4}, TorusShape{5, 12, 3}, TorusShape{8, 4, 2}, TorusShape{3, 10, 4, true}}) {
+		const Torus net(shape);
+		const std::vector<double> load = loads_of_uniform_traffic(net);
+
+		for (uint32_t router = 0; router < net.routers(); router++) {
+			for (size_t axis = 0; axis < TORUS_AXES; axis++) {
+				const double size = size_of(net, axis);
+				const double at = net.tables.router(router).here[axis];
+
+				for (const bool down : {false, true}) {
+					const double side = down ? at : at + 1;
+					const double expected =
+						axis == 1 && shape.open_y
+							? side * (size - side) * net.routers() / size
+							: net.routers() *
+								  topology::mean_steps(size_of(net, axis), true) / 2;
+
+					assert_true(std::fabs(load[(router * TORUS_AXES + axis) * 2 + down] -
+							      expected) < 1e-6);
+				}
+			}
+		}
+	}
+}
+
+/*
+ * What links allow of uniform traffic, by those loads: z is the first to be full on 10 x 16 x 24 nodes, and then the
+ * machine passes twice its bisection, 5990 GB/s with 4.68 a link (G53, G54).
+ */
+void uniform_traffic_is_bound_by_the_bisection_G53_G54(void **)
+{
+	const struct {
+		uint32_t x, y, z;
+		bool open_y;
+	} machines[] = {{10, 16, 24, false}, {25, 32, 24, false}, {16, 12, 8, false}, {4, 16, 8, false}};
+
+	for (const auto &m : machines) {
+		const double sizes[] = {double(m.x), m.y / 2.0, double(m.z)}, links[] = {2, 1, 2};
+		double least = INFINITY;
+
+		for (size_t axis = 0; axis < TORUS_AXES; axis++) {
+			/* Of each router's traffic half of the mean steps is on each of its bundles. */
+			const double bundle = links[axis] * 4.68;
+			const double routers = sizes[0] * sizes[1] * sizes[2];
+
+			least = std::min(least,
+					 bundle * routers /
+						 (topology::mean_steps(static_cast<uint32_t>(sizes[axis]), true) / 2));
+		}
+		assert_true(std::fabs(least - 2 * 2 * 4.68 *
+						      static_cast<double>(topology::torus_links_across(
+							      m.x, m.y, m.z, m.open_y))) < 1e-6);
+	}
+	assert_true(std::fabs(2 * 2 * 4.68 * static_cast<double>(topology::torus_links_across(10, 16, 24, false)) -
+			      5990.4) < 1e-6);
 }
 
 /* Uniform traffic by hash loads all links of a dimension that closes alike, also where it has but two routers. */
@@ -257,6 +391,9 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(every_pair_by_the_shortest_way_G29),
+		cmocka_unit_test(mean_hops_are_those_of_rings),
+		cmocka_unit_test(loads_are_equal_along_each_axis_G53),
+		cmocka_unit_test(uniform_traffic_is_bound_by_the_bisection_G53_G54),
 		cmocka_unit_test(links_of_a_dimension_are_loaded_alike_G06),
 		cmocka_unit_test(no_circle_of_waits_G18),
 		cmocka_unit_test(circles_with_one_channel_are_rings_G18),

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * The formulas of the sources about dragonflies and fat trees, as they are printed. Figures that are counted from the
- * links of a machine (figures.hpp) are compared with these.
+ * The formulas of the sources about dragonflies, tori and fat trees, as they are printed. Figures that are counted from
+ * the links of a machine (figures.hpp) are compared with these.
  */
 #ifndef ARIES_TOPOLOGY_CLOSED_FORMS_HPP
 #define ARIES_TOPOLOGY_CLOSED_FORMS_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -39,6 +40,21 @@ constexpr double bisection_gbyte_per_s(uint32_t groups, double cables_per_group,
 constexpr double bisection_to_global(uint32_t groups)
 {
 	return groups / (2.0 * (groups - 1));
+}
+
+/** Links of the torus across its worst middle, by its sizes in nodes (G53). */
+constexpr uint64_t torus_links_across(uint64_t x, uint64_t y, uint64_t z, bool open_y)
+{
+	return std::min({x * y * 2, x * z * (open_y ? 1 : 2), y * z * 2});
+}
+
+/** Mean steps between two places of a ring by the shorter way, or of a row that does not close. A place and itself
+ * count. */
+constexpr double mean_steps(uint32_t places, bool closed)
+{
+	const double n = places, odd = places % 2;
+
+	return closed ? (n * n - odd) / (4 * n) : (n * n - 1) / (3 * n);
 }
 
 /** Share of the raw bandwidth of a link that data of full puts have (T41): packets, then nine flits of ten by the LCB.
