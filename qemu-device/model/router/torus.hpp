@@ -52,11 +52,11 @@ enum class Turn : uint8_t {
 /** What a packet carries for routers of a torus. */
 struct TorusHeader {
 	TorusAddress destination;
+	uint16_t via;    ///< place of a router; written by the first one, of use to tables by directions
 	uint32_t hash;   ///< of header fields; equal ones take equal links if the packet is not adaptive (G29)
 	uint8_t nic;     ///< of the destination's router
 	uint8_t channel; ///< of its class, that it came in
 	bool adaptive;   ///< any of the parallel links, by load (G29)
-	uint16_t via;    ///< place of a router; written by the first one, of use to tables by directions
 };
 
 struct TorusDecision {
