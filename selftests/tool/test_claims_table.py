@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Every claim of the letters R, P, T and L is named by a test, or listed as the simulator's or as not modelled."""
+"""Every claim of the letters R, P, T, L and G is named by a test, or listed as the simulator's or as not modelled."""
 
 import re
 import unittest
@@ -8,10 +8,10 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "Documentation/claims.md"
-CLAIMS = {"R": 16, "P": 20, "T": 49, "L": 27}
+CLAIMS = {"R": 16, "P": 20, "T": 49, "L": 27, "G": 57}
 DEVICE = [TOP / "qemu-device/model/tests", TOP / "qemu-device/tests-qtest", TOP / "selftests", TOP / "userlib/tests"]
 SIMULATOR = [TOP / "qemu-device/sim/tests"]
-ID = re.compile(r"(?<![A-Za-z0-9])([RPTL][0-9]{2})(?![0-9A-Za-z])", re.IGNORECASE)
+ID = re.compile(r"(?<![A-Za-z0-9])([RPTLG][0-9]{2})(?![0-9A-Za-z])", re.IGNORECASE)
 
 
 def sources(folders):
@@ -31,7 +31,7 @@ def named(text):
 
 class ClaimsTable(unittest.TestCase):
     def setUp(self):
-        self.rows = re.findall(r"^\| ([RPTL][0-9]{2}) \| (.+?) \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
+        self.rows = re.findall(r"^\| ([RPTLG][0-9]{2}) \| (.+?) \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
         self.device, self.simulator = sources(DEVICE), sources(SIMULATOR)
 
     def test_every_claim_has_its_row(self):
@@ -56,7 +56,7 @@ class ClaimsTable(unittest.TestCase):
         listed = {row[0] for row in self.rows}
         for name, text in {**self.device, **self.simulator}.items():
             # as names of test functions and in comments: _R14, (R14)
-            found = {claim.upper() for claim in re.findall(r"_([RPTL][0-9]{2})\b|\(([RPTL][0-9]{2})\)", text) for claim in claim if claim}
+            found = {claim.upper() for claim in re.findall(r"_([RPTLG][0-9]{2})\b|\(([RPTLG][0-9]{2})\)", text) for claim in claim if claim}
             self.assertLessEqual(found, listed, name)
 
 

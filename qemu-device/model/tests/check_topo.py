@@ -107,7 +107,7 @@ class Topo(unittest.TestCase):
             full.write_text("\n".join(lines[:at - 40]) + "\n  - [1,", encoding="utf-8")
             self.bad(1, "full.yaml:", "validate", str(full))
 
-    def test_torus_G46_G53_G54_G55(self):
+    def test_torus_G14_G46_G48_G53_G54_G55(self):
         """Machines of cabinets: names of routers, the example of 40 cabinets, a note, what cannot be."""
         places = self.report("places", "torus:class=1,cabinets=4")["routers"]
         self.assertEqual(len(places), 4 * 6 * 8)

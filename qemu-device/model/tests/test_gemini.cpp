@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "chip/gemini.hpp"
+#include "chip/gemini_phits.hpp"
 #include "topology/build_torus.hpp"
 #include "topology/builders.hpp"
 #include "topology/closed_forms.hpp"
@@ -44,8 +45,70 @@ void packets_G09_G10_G11_G12_G13_G14_G15(void **)
 	assert_true(std::fabs(raw * put_efficiency(GEMINI) - 2.94) < 0.005);
 }
 
-/* G01 to G04, G06, G18, G28, G37, G38, G44; a phit takes a whole number of ticks with any number of lanes. */
-void chip_G01_G02_G03_G04_G06_G18_G28_G37_G38_G44(void **)
+/*
+ * G19 to G28: fields fill the phits of the figure to the bit; and what their widths allow. Of an offset all 38 bits are
+ * there, the lowest six in the phit that is hard to read.
+ */
+void fields_of_phits_G19_G20_G21_G22_G23_G24_G25_G26_G27_G28_G30(void **)
+{
+	const struct {
+		const char *name;
+		uint32_t bits;
+	} widths[] = {{"destination", 16},
+		      {"ptag", 8},
+		      {"source", 16},
+		      {"destination nic", 2},
+		      {"source nic", 2},
+		      {"mdh", 12},
+		      {"mask", 16},
+		      {"command", 6},
+		      {"bte vc", 2},
+		      {"ssid", 8},
+		      {"packet", 12},
+		      {"address", 38},
+		      {"h", 1},
+		      {"a", 1},
+		      {"r", 1}};
+	uint64_t offset = 0, data = 0;
+
+	assert_true(fill_phits(REQUEST_HEADER, GEMINI.packets.request_header));
+	assert_true(fill_phits(DATA_BLOCK, GEMINI.packets.block_units));
+	assert_true(fill_phits(LAST_PHIT, GEMINI.packets.end_units));
+	for (const auto &width : widths)
+		assert_int_equal(bits_of(REQUEST_HEADER, width.name), width.bits);
+	for (const PhitField &field : REQUEST_HEADER)
+		offset |= field.name == "address" ? ((uint64_t{1} << field.bits()) - 1) << field.first : 0;
+	for (const PhitField &field : DATA_BLOCK)
+		data |= field.name == "data" ? ((uint64_t{1} << field.bits()) - 1) << field.first : 0;
+	assert_true(offset == (uint64_t{1} << 38) - 1 && data == UINT64_MAX);
+	assert_int_equal(bits_of(DATA_BLOCK, "data"), 64);
+	assert_int_equal(bits_of(LAST_PHIT, "crc"), 16);
+	/* 18 bits name a node. */
+	assert_int_equal(bits_of(REQUEST_HEADER, "destination") + bits_of(REQUEST_HEADER, "destination nic"), 18);
+	assert_true(uint64_t{1} << bits_of(REQUEST_HEADER, "destination") == GEMINI.most_nodes / GEMINI.tiles.nics);
+	/* The sources' 58 bits are a node and 40 bits; as the figure has it a node, a handle and an offset take 68. */
+	assert_int_equal(18 + bits_of(REQUEST_HEADER, "mdh") + bits_of(REQUEST_HEADER, "address"), 68);
+	/* The check itself sees what overlaps, and what is left out. */
+	assert_false(fill_phits(std::span(DATA_BLOCK).first(3), 3));
+	assert_false(fill_phits(std::array<PhitField, 3>{{{"a", 0, 23, 8}, {"b", 0, 8, 4}, {"c", 0, 3, 2}}}, 1));
+}
+
+/* Closed forms of what tiles and links carry (G42, G45). */
+void rates_of_tiles_and_neighbours_G42_G45(void **)
+{
+	/* A processor tile takes a phit a cycle each way: a put in 32 cycles, eight tiles 12.8 GB/s of data. */
+	const double tile = GEMINI.packets.data_bytes * GEMINI.times.router_mhz / 1000.0 / most_units(GEMINI.packets);
+	/* To a neighbour in x or z there are eight links, over which one transfer may be spread. */
+	const double link = GEMINI.line.lanes * GEMINI_LINKS[GEMINI_X].lane_mbit / 8000.0 * put_efficiency(GEMINI);
+
+	assert_int_equal(most_units(GEMINI.packets), 32);
+	assert_true(std::fabs(tile * GEMINI.tiles.processor - 12.8) < 1e-9);
+	assert_true(std::fabs(GEMINI_LINKS[GEMINI_X].tiles / 2 * link - 5.88) < 0.01);
+	assert_true(GEMINI_LINKS[GEMINI_Y].tiles / 2 * link < 5);
+}
+
+/* G01 to G04, G06, G07, G18, G28, G37, G38, G44; a phit takes a whole number of ticks with any number of lanes. */
+void chip_G01_G02_G03_G04_G06_G07_G18_G28_G37_G38_G44(void **)
 {
 	const uint32_t torus_links[] = {4, 2, 4};
 
@@ -56,7 +119,11 @@ void chip_G01_G02_G03_G04_G06_G18_G28_G37_G38_G44(void **)
 		assert_int_equal(GEMINI_LINKS[axis].tiles, torus_links[axis] * GEMINI_TORUS_LINK);
 	assert_int_equal(GEMINI.channels.requests + GEMINI.channels.responses, 2);
 	assert_int_equal(GEMINI.most_nodes, 131072);
+	/* Six row buses and eight outputs of a column at each tile's switch. */
+	assert_int_equal(GEMINI.tiles.rows, 6);
+	assert_int_equal(GEMINI.tiles.columns, 8);
 	assert_int_equal(GEMINI.times.router_mhz, 800);
+	assert_int_equal(GEMINI.times.nic_mhz, 650);
 	/* 64 bytes in five cycles: 8.32 GB/s. */
 	assert_true(64 * GEMINI.times.nic_mhz / GEMINI.times.nic_packet_cycles == 8320);
 	assert_int_equal(GEMINI.times.hop_ns, 105);
@@ -357,7 +424,9 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(packets_G09_G10_G11_G12_G13_G14_G15),
-		cmocka_unit_test(chip_G01_G02_G03_G04_G06_G18_G28_G37_G38_G44),
+		cmocka_unit_test(fields_of_phits_G19_G20_G21_G22_G23_G24_G25_G26_G27_G28_G30),
+		cmocka_unit_test(rates_of_tiles_and_neighbours_G42_G45),
+		cmocka_unit_test(chip_G01_G02_G03_G04_G06_G07_G18_G28_G37_G38_G44),
 		cmocka_unit_test(classes_G46_G48_G49_G50_G51_G52_G55),
 		cmocka_unit_test(chassis_are_blocks_G46),
 		cmocka_unit_test(links_that_leave_a_chassis_G47),
