@@ -90,32 +90,34 @@ class Stored(unittest.TestCase):
         self.assertEqual(set(self.files.iterdir()), kept)
 
     def test_an_entry_that_is_not_whole_is_not_used(self):
-        self.step("one")
+        more = ("-f", "*")
+        self.step("one", more)
         for number, size in enumerate((0, 1, 5000, 1 << 20)):
             with self.subTest(size=size):
                 entry, = self.files.iterdir()
                 os.truncate(entry, size)
-                self.assertTrue(self.step(f"two{number}"))
-                self.assertFalse(self.step(f"three{number}"))
+                self.assertTrue(self.step(f"two{number}", more))
+                self.assertFalse(self.step(f"three{number}", more))
 
     def test_whoever_is_killed_leaves_nothing_that_is_used(self):
         for number in range(8):
-            command, env = self.line(f"killed{number}")
+            more = ("-f", "*") if number % 2 else ()  # with all that is in the folder
+            command, env = self.line(f"killed{number}", more)
             with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, start_new_session=True) as process:
                 time.sleep(0.04 * (number + 1))
                 try:
                     os.killpg(process.pid, signal.SIGKILL)
                 except ProcessLookupError:
                     pass  # it was done before
-            self.step(f"after{number}")
+            self.step(f"after{number}", more)
             # with what was half done in its own tree, as well
-            self.step_again(f"killed{number}")
+            self.step_again(f"killed{number}", more)
             for path in self.files.iterdir():
                 path.unlink()
 
-    def step_again(self, tree):
+    def step_again(self, tree, more):
         """A step in a tree where one was killed: whatever lies there, the results are right."""
-        command, env = self.line(tree)
+        command, env = self.line(tree, more)
         status, output = run(*command, env=env)
         self.assertEqual(status, 0, output)
         self.check(tree)
