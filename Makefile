@@ -156,7 +156,7 @@ sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentati
 # It builds the model itself, unless another tree has this QEMU already.
 qemu: setup ## QEMU with the device (QEMU=10: QEMU 10)
 	@$(TOP)/scripts/step.sh $(notdir $(QEMU_DIR)) '$(call position,$@)/$(words $(STEPS))' 'QEMU $(QEMU)' -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
-		-i $(TOP)/driver/include -i $(TOP)/scripts/build-qemu.sh -i $(TOP)/scripts/qemu-version.sh -o $(QEMU_DIR)/bin/qemu-system-x86_64 \
+		$(addprefix -i $(TOP)/,driver/include scripts/build-qemu.sh scripts/qemu-version.sh scripts/gen-regs.py scripts/unity.py) -o $(QEMU_DIR)/bin/qemu-system-x86_64 \
 		-- $(TOP)/scripts/build-qemu.sh
 
 # $(call stored,OPTIONS): in front of a command that builds modules: other trees of the user may have what it makes. That for a kernel of
@@ -176,7 +176,7 @@ kgni: driver ## kgni.ko and krca.ko for the guest kernel
 		$(MAKE) -j $(JOBS) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
-	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
+	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -i $(TOP)/scripts/unity.py \
 		-o $(B)/userlib/libugni.so.0 -o $(B)/stage/usr/bin/gni-perf -- bash -c \
 		'$(TOP)/scripts/build-meson.sh $(B)/userlib $(TOP)/userlib -Dprefix=/usr -Dlibdir=lib \
 		-Dtests=false && rm -rf $(B)/stage.new && \
