@@ -135,6 +135,15 @@ constexpr size_t torus_axis(uint32_t tile)
 	return axis;
 }
 
+/** The tile opposite of @p in: its link is the next one of the ring of single links that the one at @p in is of. */
+constexpr uint32_t torus_onward(uint32_t in)
+{
+	const chip::LinkForm &form = chip::GEMINI_LINKS[torus_axis(in)];
+	const uint32_t half = form.tiles / 2;
+
+	return in < form.first_tile + half ? in + half : in - half;
+}
+
 /** The @p nth bit of those that are set. */
 constexpr uint32_t nth_bit(uint32_t bits, uint32_t nth)
 {
@@ -168,7 +177,12 @@ struct TorusRouting {
 		return go(at, axis_of(at, header.destination), false, header, load, random);
 	}
 
-	/** @param in network tile by which the packet came */
+	/**
+	 * With one channel a packet keeps to the ring of links by which it came, as long as these work: room that is
+	 * left in each of the parallel rings helps only packets of that one.
+	 *
+	 * @param in network tile by which the packet came
+	 */
 	template <typename Load>
 	static TorusDecision next(const TorusRouter &at, uint32_t in, const TorusHeader &header, const Load &load,
 				  uint64_t random) noexcept
@@ -177,8 +191,12 @@ struct TorusRouting {
 			return go_on(at, in, header, load, random);
 
 		const size_t axis = axis_of(at, header.destination);
+		const bool on = axis == torus_axis(in);
+		TorusDecision decision = go(at, axis, on && header.channel, header, load, random);
 
-		return go(at, axis, axis == torus_axis(in) && header.channel, header, load, random);
+		if (on && at.channels == 1 && decision.tile != NO_OUTPUT)
+			decision.tile = stay(at, axis, torus_onward(in), decision.tile, load);
+		return decision;
 	}
 
 	/** Processor tiles serve both NICs (G03): any, by hash or by load. */
@@ -281,6 +299,25 @@ private:
 			return {NO_OUTPUT, 0, 0};
 		return {choose(torus_tile(axis, turn), links, header.adaptive, load, word),
 			static_cast<uint8_t>(at.channels > 1 && (second || seam)), via};
+	}
+
+	static Turn turn_of(size_t axis, uint32_t tile) noexcept
+	{
+		return tile < torus_tile(axis, Turn::Down) ? Turn::Up : Turn::Down;
+	}
+
+	/* The tile opposite, if its link works and leads the same way as the one that was chosen, else this one. */
+	template <typename Load>
+	static uint8_t stay(const TorusRouter &at, size_t axis, uint32_t opposite, uint8_t chosen,
+			    const Load &load) noexcept
+	{
+		const Turn turn = turn_of(axis, opposite);
+		const uint32_t links = at.links[axis][static_cast<size_t>(turn)];
+		const bool works = links >> (opposite - torus_tile(axis, turn)) & 1;
+
+		return works && turn == turn_of(axis, chosen) && load(opposite) != LOAD_DOWN
+			       ? static_cast<uint8_t>(opposite)
+			       : chosen;
 	}
 
 	static uint64_t word_of(const TorusRouter &at, const TorusHeader &header, uint64_t random) noexcept
