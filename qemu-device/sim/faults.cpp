@@ -181,10 +181,10 @@ std::string check_incidents(const std::vector<Incident> &incidents, const Machin
 		if (!broken.empty())
 			return broken;
 		for (const uint32_t link : incident.links) {
-			const auto &cls = machine.classes[machine.links[link].link_class];
+			const double gbit = machine.gbit_of(machine.links[link]);
 
 			if (incident.lanes &&
-			    flit_ticks(layout.chip, cls.gbit_per_lane, incident.lanes, machine.router_type.clock_mhz) >
+			    flit_ticks(layout.chip, gbit, incident.lanes, machine.router_type.clock_mhz) >
 				    MOST_FLIT_CYCLES * layout.chip.times.cycle_ticks)
 				return "'" + incident.text +
 				       "': the link would be more than 64 times slower than its router";

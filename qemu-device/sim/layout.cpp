@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "chip/aries.hpp"
+#include "chip/gemini.hpp"
 #include "part.hpp"
 #include "topology/wiring.hpp"
 
@@ -56,9 +57,8 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 			lane.far = layout.place(far.router, far.tile);
 			lane.used = true;
 			lane.link_class = link.link_class;
-			lane.flit_ticks = static_cast<uint16_t>(
-				flit_ticks(layout.chip, machine.classes[link.link_class].gbit_per_lane, link.lanes,
-					   machine.router_type.clock_mhz));
+			lane.flit_ticks = static_cast<uint16_t>(flit_ticks(layout.chip, machine.gbit_of(link),
+									   link.lanes, machine.router_type.clock_mhz));
 			lane.latency_ticks = latency_ticks(machine, link, parameters, cycle);
 			layout.network_links[router]++;
 		}
@@ -92,9 +92,9 @@ void lay_nodes(const Machine &machine, Layout &layout)
 
 } // namespace
 
-const chip::Chip &chip_of(const Machine &) noexcept
+const chip::Chip &chip_of(const Machine &machine) noexcept
 {
-	return chip::ARIES;
+	return machine.family == "torus" ? chip::GEMINI : chip::ARIES;
 }
 
 uint32_t flit_ticks(const chip::Chip &chip, double gbit_per_lane, unsigned lanes, double clock_mhz)
@@ -144,7 +144,7 @@ void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &param
 
 	lane.flit_ticks = static_cast<uint16_t>(ticks);
 	if (parameters.bit_errors)
-		link += replay_ticks(chip, lane);
+		link += replay_ticks(lane, &chip == &chip::GEMINI ? longest : chip.line.set_units);
 	lane.loop_flits = loop / ticks + longest;
 	horizon = std::max(horizon, link / cycle + parameters.input_cycles + parameters.row_cycles +
 					    parameters.column_cycles + parameters.credit_cycles +
@@ -167,7 +167,7 @@ std::string check_machine(const Machine &machine)
 	for (const topology::Link &link : machine.links) {
 		if (link.length_m > MOST_LENGTH_M)
 			return "a link of " + std::to_string(link.length_m) + " m: at most 2,000 m";
-		if (flit_ticks(chip, machine.classes[link.link_class].gbit_per_lane, link.lanes, type.clock_mhz) >
+		if (flit_ticks(chip, machine.gbit_of(link), link.lanes, type.clock_mhz) >
 		    MOST_FLIT_CYCLES * chip.times.cycle_ticks)
 			return "a link of class " + machine.classes[link.link_class].name +
 			       " is more than 64 times slower than its router";
@@ -194,7 +194,10 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + (4 + rows) * channels * 2 +
 			      64;
 	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
-	const uint64_t router = 8 * (machine.routers.size() / std::max(machine.groups, 1u) + machine.groups) + 256;
+	/* Tables: of each router of a group and of each group, or of each coordinate of a torus. */
+	const bool groups = &chip_of(machine) == &chip::ARIES;
+	const uint64_t entries = groups ? machine.routers.size() / std::max(machine.groups, 1u) + machine.groups : 64;
+	const uint64_t router = 8 * entries + 256;
 
 	return places * tile + machine.routers.size() * router +
 	       machine.nodes.size() * (sizeof(Nic) + PACKETS_OF_NODE * (CACHE_LINE + 16));

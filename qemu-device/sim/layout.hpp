@@ -32,10 +32,10 @@ struct Lane {
 	bool used = false;
 };
 
-/** Ticks from the begin of a set on a link until it can be sent again: the set, there and back. */
-constexpr uint32_t replay_ticks(const chip::Chip &chip, const Lane &lane) noexcept
+/** Ticks from the begin of so many flits on a link until they can be sent again: these, there and back. */
+constexpr uint32_t replay_ticks(const Lane &lane, uint32_t flits) noexcept
 {
-	return 2 * lane.latency_ticks + chip.line.set_units * lane.flit_ticks;
+	return 2 * lane.latency_ticks + flits * lane.flit_ticks;
 }
 
 /** The chip of whose routers a machine is made. */

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <iostream>
 
+#include "chip/aries.hpp"
+#include "chip/gemini.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "sweep.hpp"
@@ -45,11 +47,13 @@ void repeated(CLI::Option *option)
 
 void add_machine_options(CLI::App &app, Options &options, Output &output)
 {
-	app.add_option("machine", options.machine, "builder (aries, canonical) or a file .yaml");
+	app.add_option("machine", options.machine, "builder (aries, canonical, torus) or a file .yaml");
 	app.add_option("parameters", options.shape, "NAME=VALUE of the builder");
 	app.add_flag("--machines", output.list_machines, "list builders and their parameters");
-	app.add_option("--channels", options.channels,
-		       "virtual channels of each class (default: as many as the router has)");
+	app.add_option(
+		"--channels", options.channels,
+		"virtual channels of each class (default: as many as the router has); of a torus 1, bubbles, or 2, a "
+		"dateline");
 	app.add_option("--bias", options.bias, "flits that favour minimal ways, in modes adaptive0 to adaptive3")
 		->expected(1, 4);
 	app.add_option("--memory", options.memory_mib, "MiB that may be used (default: what is free)");
@@ -63,7 +67,7 @@ void add_traffic_options(CLI::App &app, Options &options)
 		       "uniform, group (worst case), permutation, shift, offset, all-to-all, allreduce");
 	app.add_option("--operation", options.operation, "put, get, or raw: packets without responses");
 	app.add_option("--bytes", traffic.bytes, "bytes of a message, 8 to 262144");
-	app.add_option("--flits", traffic.raw_flits, "flits of a raw packet, 1 to 14");
+	app.add_option("--flits", traffic.raw_flits, "flits of a raw packet, 1 to 14, on a torus 32");
 	app.add_option("--shift", traffic.shift,
 		       "distance from source to target: in groups for group, in nodes for offset");
 	app.add_option("--load", options.load, "share of what a node's processor tiles take");
@@ -119,9 +123,10 @@ CLI::App *add_sweep(CLI::App &app, SweepShape &shape)
 	return sub;
 }
 
-void list_parameters()
+/* With the values that they have for the machine that was named. */
+void list_parameters(const Options &options)
 {
-	const Parameters defaults;
+	const Parameters defaults = parameters_of(options.machine == "torus" ? chip::GEMINI : chip::ARIES);
 
 	for (const ParameterInfo &info : parameter_table())
 		std::cout << info.name << '=' << defaults.*info.value << '\t' << info.meaning << '\n';
@@ -177,6 +182,8 @@ Prepared prepare_together(const Options &options, const Output &output)
 
 	try {
 		prepared = prepare(options);
+		if (!output.background.empty())
+			broken = check_background(prepared.built.machine);
 		for (const std::string *path : {&output.json, &output.links, &output.background}) {
 			if (!path->empty() && options.run.workers.rank() == 0)
 				check_writable(*path);
@@ -240,7 +247,8 @@ int told(const Ranks *ranks)
 
 int parse_and_run(int argc, char **argv, Ranks *ranks)
 {
-	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit.", "aries-sim"};
+	CLI::App app{"Simulates a network of Aries, another dragonfly, or a torus of Gemini, flit by flit.",
+		     "aries-sim"};
 	Options options;
 	Output output;
 	SweepShape sweep_shape;
@@ -261,9 +269,9 @@ int parse_and_run(int argc, char **argv, Ranks *ranks)
 	}
 	if (output.list_parameters || output.list_machines) {
 		if (output.list_parameters)
-			list_parameters();
+			list_parameters(options);
 		else
-			std::cout << topology::describe_dragonflies();
+			std::cout << topology::describe_routed();
 		return told(ranks);
 	}
 	if (sub->parsed()) {

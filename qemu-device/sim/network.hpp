@@ -16,6 +16,7 @@
 #include "faults.hpp"
 #include "part.hpp"
 #include "ranks.hpp"
+#include "routes.hpp"
 
 namespace aries::sim
 {
@@ -135,7 +136,7 @@ private:
 	uint32_t tables_at_ = UINT32_MAX; // cycle in which tables change, or in which it is looked whether they can
 	bool held_ = false;               // requests, until the network is empty
 	routing::Failures built_for_;
-	std::optional<routing::Built> built_;
+	std::optional<Routes> built_;
 	std::vector<Rebuild> rebuilds_;
 };
 

@@ -115,9 +115,8 @@ void Network::set_link(uint32_t link, bool down)
 void Network::set_lanes(const Incident &incident)
 {
 	for (const uint32_t link : incident.links) {
-		const topology::LinkClass &cls = machine_.classes[machine_.links[link].link_class];
-		const uint32_t ticks =
-			flit_ticks(layout_.chip, cls.gbit_per_lane, incident.lanes, machine_.router_type.clock_mhz);
+		const double gbit = machine_.gbit_of(machine_.links[link]);
+		const uint32_t ticks = flit_ticks(layout_.chip, gbit, incident.lanes, machine_.router_type.clock_mhz);
 
 		for (const topology::LinkEnd &end : machine_.links[link].end)
 			layout_.set_flit_ticks(place_of(layout_, end), ticks, parameters_);
@@ -129,10 +128,10 @@ void Network::make_tables()
 {
 	built_for_ = state_.failures();
 
-	built_ = routing::build_tables(machine_, plan_.policy, built_for_);
-	rebuilds_.push_back({now_, built_->cut_routers.size(), built_->cut_groups.size()});
+	built_.emplace(machine_, plan_.policy, built_for_);
+	rebuilds_.push_back({now_, built_->cut_routers(), built_->cut_groups()});
 	each_part([this](Part &part) {
-		part.use_tables(&built_->tables);
+		part.use_tables(built_->tables());
 		part.hold_requests(false);
 	});
 	held_ = false;

@@ -95,6 +95,8 @@ Prepared prepare(const Options &options)
 	RunShape &run = prepared.run;
 
 	set_modes(options, run);
+	prepared.built = machine_of(options);
+	run.parameters = parameters_of(chip_of(prepared.built.machine));
 	for (const std::string &text : options.set) {
 		const std::string broken = set_parameter(run.parameters, text);
 
@@ -105,7 +107,6 @@ Prepared prepare(const Options &options)
 	if (!run.memory_bytes)
 		run.memory_bytes =
 			static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-	prepared.built = machine_of(options);
 	place_jobs(options, prepared.built.machine, run);
 	/* A trace is sent to its end. */
 	for (const Job &job : run.jobs) {

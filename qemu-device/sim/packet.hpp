@@ -46,6 +46,7 @@ template <typename RoutingHeader> struct alignas(CACHE_LINE) PacketOf {
 	bool decided;
 	bool measured;
 	bool alone; ///< all of its message
+	bool bad;   ///< a router has marked it; of chips whose routers check packets
 	Operation operation;
 
 	/** The same for a request and its response, and for nothing else. */

@@ -4,6 +4,9 @@
 
 #include <charconv>
 
+#include "chip/gemini.hpp"
+#include "router/tables.hpp"
+
 namespace aries::sim
 {
 
@@ -35,6 +38,10 @@ constexpr ParameterInfo TABLE[] = {
 	{"timeout_cycles", &Parameters::timeout_cycles, "cycles after which a lost request is given up"},
 	{"watch_order", &Parameters::watch_order, "1: count requests that are overtaken"},
 	{"bit_errors", &Parameters::bit_errors, "in 10^12 bits of a link, each sent again"},
+	{"bubble", &Parameters::bubble, "Gemini: longest packets of room to enter a ring; 1: no bubble is left"},
+	{"router_errors", &Parameters::router_errors,
+	 "Gemini: in 10^12 bits through a router; packets are dropped at their end"},
+	{"host_mbytes", &Parameters::host_mbytes, "Gemini: MB/s of data that a host gives; 0: what the tiles take"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
 	{"near_weight", &Parameters::near_weight, "weight of flits in this router"},
@@ -48,6 +55,9 @@ constexpr uint32_t MOST_CYCLES = 1 << 16; // of any latency; the wheel has a pla
 constexpr uint32_t MOST_REBUILD = 40000;
 constexpr uint32_t MOST_BIT_ERRORS = 10'000'000;
 constexpr uint32_t MOST_FLITS = 1 << 15;
+constexpr uint32_t MOST_BUBBLE = 8;
+constexpr uint32_t LEAST_MBYTES = 100;
+constexpr uint32_t MOST_MBYTES = 100000;
 constexpr uint32_t MOST_WEIGHT = 1 << 10;
 constexpr uint32_t MOST_PS_PER_M = 100000;
 constexpr uint32_t MOST_PROCESS_NS = 100000;
@@ -58,6 +68,29 @@ std::string number(uint64_t value)
 }
 
 } // namespace
+
+/*
+ * Buffers of Gemini are ours: no source has a size. The pipeline has as many cycles as that of Aries: 90 ns with the
+ * link's, of the 105 of a hop (G44), to which a cable adds. Routers tell their neighbours nothing. A host gives 6,980
+ * MB/s, which is for block transfers (G41); to its windows of puts it is 8,080 (G40), the NIC takes 8,320 (G38).
+ */
+Parameters parameters_of(const chip::Chip &chip)
+{
+	Parameters parameters;
+
+	if (&chip == &chip::GEMINI) {
+		const uint32_t longest = chip::most_units(chip.packets);
+
+		parameters.input_buffer = 32 * longest;
+		parameters.channel_reserve = 2 * longest;
+		parameters.processor_buffer = 16 * longest;
+		parameters.subswitch_buffer = parameters.column_buffer = 2 * longest;
+		parameters.bubble = 2;
+		parameters.host_mbytes = 6980;
+		parameters.down_weight = 0;
+	}
+	return parameters;
+}
 
 std::span<const ParameterInfo> parameter_table() noexcept
 {
@@ -84,6 +117,34 @@ std::string set_parameter(Parameters &parameters, const std::string &text)
 	}
 	return "there is no parameter '" + name + "': --parameters lists them";
 }
+
+namespace
+{
+
+/* What only Gemini has. */
+std::string check_gemini(const Parameters &p, const chip::Chip &chip, uint32_t channels)
+{
+	const uint32_t longest = chip::most_units(chip.packets);
+
+	if (&chip != &chip::GEMINI)
+		return p.bubble || p.router_errors || p.host_mbytes
+			       ? std::string("bubble, router_errors and host_mbytes are Gemini's: ") + chip.name +
+					 " has none"
+			       : std::string();
+	if (!p.bubble || p.bubble > MOST_BUBBLE)
+		return "room for " + number(p.bubble) + " packets to enter a ring: 1 to " + number(MOST_BUBBLE);
+	if (channels == routing::CLASSES && p.input_buffer / channels < p.bubble * longest)
+		return "a buffer of " + number(p.input_buffer) + " phits has no room for " + number(p.bubble) +
+		       " packets of " + number(longest) + " in each of " + number(channels) + " channels";
+	if (p.router_errors > MOST_BIT_ERRORS)
+		return number(p.router_errors) + " errors in 10^12 bits: at most " + number(MOST_BIT_ERRORS);
+	if (p.host_mbytes && (p.host_mbytes < LEAST_MBYTES || p.host_mbytes > MOST_MBYTES))
+		return "a host that gives " + number(p.host_mbytes) + " MB/s: " + number(LEAST_MBYTES) + " to " +
+		       number(MOST_MBYTES) + ", or 0 for no limit";
+	return {};
+}
+
+} // namespace
 
 std::string check_parameters(const Parameters &p, const chip::Chip &chip, uint32_t channels)
 {
@@ -137,7 +198,7 @@ std::string check_parameters(const Parameters &p, const chip::Chip &chip, uint32
 		return number(p.bit_errors) + " errors in 10^12 bits: at most " + number(MOST_BIT_ERRORS);
 	if (!p.load_interval || !p.response_queue || !p.outstanding || p.outstanding > UINT16_MAX)
 		return "load interval, response queue and outstanding requests are at least 1, the last at most 65,535";
-	return {};
+	return check_gemini(p, chip, channels);
 }
 
 } // namespace aries::sim

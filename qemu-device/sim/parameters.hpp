@@ -52,6 +52,12 @@ struct Parameters {
 
 	uint32_t bit_errors = 0; ///< in 10^12 bits of a link (P08 to P11); good ones have less than one
 
+	/* Of Gemini alone; else 0. */
+	uint32_t bubble = 0; ///< longest packets of room that one needs to enter a ring; 1: no bubble is left
+	uint32_t router_errors =
+		0;                ///< in 10^12 bits through a router; the packet is marked and dropped at its end (G16)
+	uint32_t host_mbytes = 0; ///< of data that a host gives its NIC in a microsecond; 0: what the tiles take
+
 	uint32_t watch_order = 0; ///< count requests that others of their pair of nodes overtake (R12)
 
 	/* Loads (R08, R09). */
@@ -61,6 +67,9 @@ struct Parameters {
 	uint32_t far_weight = 1;     ///< flits that the far end has not given back, beyond those on the way
 	uint32_t down_weight = 1;    ///< mean of the first over the neighbour's links
 };
+
+/** What they are for a chip unless somebody says otherwise. */
+Parameters parameters_of(const chip::Chip &chip);
 
 struct ParameterInfo {
 	const char *name;

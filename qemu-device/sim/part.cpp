@@ -7,6 +7,8 @@ namespace aries::sim
 
 std::unique_ptr<Part> make_part(const PartPlan &plan, uint32_t number, TablesOf tables)
 {
+	if (const auto *torus = std::get_if<const routing::TorusTables *>(&tables))
+		return make_gemini_part(plan, number, **torus);
 	return make_aries_part(plan, number, *std::get<const routing::Tables *>(tables));
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "chip/aries.hpp"
 #include "names.hpp"
 #include "simulation.hpp"
 
@@ -184,6 +185,8 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 				    {"unanswered", counted.unanswered},
 				    {"given_up", counted.given_up}};
 	}
+	if (shape.parameters.router_errors)
+		json["marked"] = {{"dropped", counted.lost_bad}, {"given_up", counted.given_up}};
 	out << json.dump(2) << '\n';
 }
 
@@ -194,6 +197,14 @@ void write_links_csv(std::ostream &out, const Result &result)
 		out << link.router << ',' << link.tile << ',' << link.far_router << ',' << link.name << ','
 		    << link.flits << ',' << link.load << ',' << link.stalled << ',' << link.row_stalled << ','
 		    << link.column_stalled << ',' << link.replays << '\n';
+}
+
+/* The file is for devices, which are of a dragonfly. */
+std::string check_background(const topology::Machine &machine)
+{
+	if (&chip_of(machine) == &chip::ARIES)
+		return {};
+	return "--background is for devices, which have Aries: not of a machine of Gemini";
 }
 
 void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result)

@@ -15,6 +15,9 @@ namespace aries::sim
 
 struct AriesSetup {
 	static constexpr const chip::Chip &CHIP = chip::ARIES;
+	static constexpr bool RINGS = false; ///< links make rings, which bubbles keep open if there is one channel
+	static constexpr bool CHECKS_PACKETS = false; ///< each router does (G16); else the link layer checks sets
+	static constexpr bool PACES_HOSTS = false;    ///< host interfaces may be slower than processor tiles
 
 	using Header = routing::Header; ///< what packets carry for routers: with mode, nic, channel
 	using Tables = routing::Tables;

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "chip/gemini.hpp"
+#include "names.hpp"
+#include "routes.hpp"
+
 namespace aries::sim
 {
 
@@ -13,17 +17,39 @@ namespace
 using routing::Policy;
 using topology::Machine;
 
-constexpr uint32_t SLICE = 1000;        // cycles between two looks at what goes on
-constexpr uint32_t STUCK_AFTER = 50000; // cycles without a packet through a router
+constexpr uint32_t SLICE = 1000;          // cycles between two looks at what goes on
+constexpr uint32_t STUCK_AFTER = 50000;   // cycles without a packet through a router
+constexpr uint32_t LEAST_TIMEOUT = 10000; // cycles, if packets may be dropped: none is on one link for so long
 constexpr double MIB = 1 << 20;
 
-/* Packets, route tables and channels are those of Aries: any other network would be one that nobody has built. */
-std::string check_family(const Machine &machine)
+/* What Gemini has not: by name, so that nobody takes its absence for a result. */
+std::string check_gemini(const RunShape &shape, const Workload &workload, uint32_t channels)
 {
-	if (machine.family == "aries" || machine.family == "dragonfly")
-		return {};
-	return "a machine of family '" + machine.family +
-	       "' cannot be simulated: packets and routes are those of the families aries and dragonfly";
+	const Policy usual = RunShape::default_policy();
+
+	if (shape.policy.local_bias != usual.local_bias || shape.policy.global_bias != usual.global_bias)
+		return "Gemini has no biases: all its ways are minimal";
+	for (const Job &job : workload.jobs) {
+		if (is_collective(job))
+			return "Gemini has no collective engines: traffic allreduce is for Aries";
+		if (job.traffic.pattern == Pattern::Group)
+			return "a torus has no groups: traffic group is for dragonflies";
+		for (const RoutingMode mode : {job.traffic.request_mode, job.traffic.response_mode}) {
+			if (mode.routing == Routing::NonminimalHash || mode.bias)
+				return "Gemini has the modes in-order, minimal (by hash) and adaptive, not " +
+				       name_of(mode);
+		}
+	}
+	for (const Incident &incident : shape.incidents) {
+		if (channels == 1 && (incident.victim == Victim::Links || incident.victim == Victim::Router))
+			return "'" + incident.text +
+			       "': bubble flow control needs whole rings of links; with --channels 2 (a dateline) "
+			       "links and routers may fail";
+	}
+	if (shape.parameters.router_errors && shape.parameters.timeout_cycles < LEAST_TIMEOUT)
+		return "a request is given up after " + std::to_string(shape.parameters.timeout_cycles) +
+		       " cycles: at least " + std::to_string(LEAST_TIMEOUT) + " where routers err";
+	return {};
 }
 
 /* The first rule that is broken, by one line. What is laid out is so only if the rules before allow it. */
@@ -32,9 +58,9 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 	std::string broken = topology::validate(machine);
 
 	if (broken.empty())
-		broken = check_family(machine);
-	if (broken.empty())
-		broken = routing::check_tables(machine, shape.policy);
+		broken = Routes::check(machine, shape.policy);
+	if (broken.empty() && &chip_of(machine) == &chip::GEMINI)
+		broken = check_gemini(shape, workload, channels);
 	if (broken.empty())
 		broken = check_machine(machine);
 	if (broken.empty())
@@ -223,8 +249,7 @@ Policy RunShape::default_policy()
 
 Result run(const Machine &machine, const RunShape &shape, const std::function<void(const Progress &)> &progress)
 {
-	const uint32_t channels = shape.policy.channels ? shape.policy.channels : machine.router_type.request_channels;
-
+	const uint32_t channels = Routes::channels(machine, shape.policy);
 	const Workload workload =
 		shape.jobs.empty() ? Workload(shape.traffic, static_cast<uint32_t>(machine.nodes.size())) : shape.jobs;
 	std::string broken = broken_rule(machine, shape, workload, channels);
@@ -234,12 +259,12 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	if (!broken.empty())
 		throw RunError(broken);
 
-	const routing::Built built = routing::build_tables(machine, shape.policy);
+	const Routes routes(machine, shape.policy);
 
-	if (!built.whole())
-		throw RunError("the machine is cut: " + built.lost(machine).front());
+	if (!routes.lost(machine).empty())
+		throw RunError("the machine is cut: " + routes.lost(machine));
 
-	Network network(machine, &built.tables, channels, shape.parameters, workload, shape.seed, shape.workers,
+	Network network(machine, routes.tables(), channels, shape.parameters, workload, shape.seed, shape.workers,
 			{shape.incidents, shape.policy});
 	const Layout &layout = network.layout();
 	const uint32_t end = shape.warmup + shape.measure;

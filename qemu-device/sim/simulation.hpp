@@ -112,6 +112,9 @@ Result run(const topology::Machine &machine, const RunShape &shape,
 /** Everything but the links, as JSON; the same for the same run, byte by byte. */
 void write_json(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
 
+/** Empty if a device can have the loads of this machine, else one line that says why not. */
+std::string check_background(const topology::Machine &machine);
+
 /** Loads of links in the form of Documentation/simulator.md, for use as background load. */
 void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
 

@@ -19,7 +19,7 @@
 namespace aries::sim
 {
 
-inline constexpr size_t MOST_HOPS = 16; ///< counted apart; longer ways are with the last
+inline constexpr size_t MOST_HOPS = 48; ///< counted apart; longer ways are with the last
 
 /** What is counted for all jobs together, and for each if there are several. */
 struct Counts {
@@ -73,6 +73,7 @@ struct Statistics : Counts {
 	uint64_t lost_without_way = 0; ///< no link that works leads to their target
 	uint64_t lost_at_nodes = 0;    ///< their node does not answer
 	uint64_t unanswered = 0;       ///< requests received by a node that failed before it answered
+	uint64_t lost_bad = 0;         ///< marked on their way, dropped at their node
 	uint64_t given_up = 0;         ///< requests whose initiator waited in vain
 	uint64_t overtaken = 0;        ///< requests that came after a later one of their pair of nodes, if watched
 	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
@@ -130,15 +131,15 @@ private:
 	/* Calls a function with each member of two. */
 	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
 	{
-		static_assert(sizeof(Statistics) == sizeof(Counts) + (12 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
+		static_assert(sizeof(Statistics) == sizeof(Counts) + (13 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
 							    sizeof(std::vector<Counts>) +
 							    sizeof(std::vector<CollectiveCounts>),
 			      "a new member comes in here, too");
 		both_members(a, b, function, &Statistics::injected_packets, &Statistics::injected_flits,
 			     &Statistics::received_packets, &Statistics::received_flits, &Statistics::hops,
 			     &Statistics::checks, &Statistics::lost_on_links, &Statistics::lost_without_way,
-			     &Statistics::lost_at_nodes, &Statistics::unanswered, &Statistics::given_up,
-			     &Statistics::overtaken);
+			     &Statistics::lost_at_nodes, &Statistics::unanswered, &Statistics::lost_bad,
+			     &Statistics::given_up, &Statistics::overtaken);
 		for (size_t i = 0; i < a.channel_packets.size(); i++)
 			function(a.channel_packets[i], b.channel_packets[i]);
 		Counts::both(a, b, function);

@@ -540,6 +540,8 @@ void set_option(Options &options, const std::string &name, const std::string &va
 			return;
 		}
 	}
+	if (name == "machine")
+		throw RunError("'machine' is no axis: a sweep is of one machine, and of one chip");
 	if (name == "bias") {
 		std::istringstream list(value);
 		std::string bias;

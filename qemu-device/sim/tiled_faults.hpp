@@ -139,6 +139,24 @@ template <typename Setup> void TiledPart<Setup>::lose_arrival(uint32_t number, u
 	forget(number);
 }
 
+/* What a router does to a packet is found behind it, and the packet marked; it goes on all the same (G16). */
+template <typename Setup> void TiledPart<Setup>::damage(Packet &packet, uint32_t place)
+{
+	const uint64_t random =
+		random_of(seed_ + ROUTER_ERRORS, packet.name() * 2 + packet.response, uint64_t{first_place_} + place);
+
+	if (random < router_error_ * packet.flits)
+		packet.bad = true;
+}
+
+/* A packet that was marked on its way ends at its NIC. */
+template <typename Setup> void TiledPart<Setup>::drop_bad(uint32_t number, uint32_t place)
+{
+	statistics_.lost_bad++;
+	free_processor_buffer(pool_[number], place);
+	forget(number);
+}
+
 /* The packet is gone; who waits for a response gives up after some time. */
 template <typename Setup> void TiledPart<Setup>::forget(uint32_t number)
 {

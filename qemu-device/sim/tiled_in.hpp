@@ -65,6 +65,10 @@ template <typename Setup> void TiledPart<Setup>::route(Packet &packet, uint32_t 
 	packet.out = Setup::decide(*tables_, first_router_ + router, tile, packet.header,
 				   LoadView{*this, router * layout_.tiles}, random);
 	packet.decided = true;
+	if constexpr (Setup::CHECKS_PACKETS) {
+		if (router_error_) [[unlikely]]
+			damage(packet, place);
+	}
 }
 
 template <typename Setup> void TiledPart<Setup>::check_in(uint32_t place)
@@ -151,7 +155,7 @@ template <typename Setup> void TiledPart<Setup>::give_back(uint32_t place, uint3
 	const Lane &lane = lanes_[place];
 	const uint32_t far = lane.far - first_place_;
 	const uint32_t cycle = now_ + credit_cycles(lane);
-	const uint32_t what = channel << 16 | flits;
+	const uint32_t what = channel << 16 | room_of(place, flits);
 
 	if (far < places_)
 		wheel_.add(Kind::Credit, cycle, far, what);

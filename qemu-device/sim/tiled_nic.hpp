@@ -66,6 +66,12 @@ template <typename Setup> void TiledPart<Setup>::finish(uint32_t number, uint32_
 		finish_dead(number, place, slot);
 		return;
 	}
+	if constexpr (Setup::CHECKS_PACKETS) {
+		if (packet.bad) [[unlikely]] {
+			drop_bad(number, place);
+			return;
+		}
+	}
 	statistics_.received_packets++;
 	statistics_.received_flits += packet.flits;
 	if (parameters_.watch_order && !packet.response)
@@ -172,6 +178,39 @@ template <typename Setup> void TiledPart<Setup>::answer(uint32_t number, Nic &ni
 	nic.responses.push(pool_, number);
 }
 
+/* The next response of a NIC brings what a get asked for. */
+template <typename Setup> inline bool TiledPart<Setup>::answers_with_data(const Nic &nic) const noexcept
+{
+	if constexpr (Setup::PACES_HOSTS)
+		return pool_[nic.responses.head].operation == Operation::Get;
+	return false;
+}
+
+/* Data for the next packet of a NIC can be fetched from its host; what carries none needs not wait. */
+template <typename Setup> inline bool TiledPart<Setup>::host_is_free(const Nic &nic, bool data) const noexcept
+{
+	if constexpr (Setup::PACES_HOSTS)
+		return !data || !byte_time_ || host_cycle(nic) <= now_;
+	return true;
+}
+
+template <typename Setup> inline uint32_t TiledPart<Setup>::host_cycle(const Nic &nic) const noexcept
+{
+	if constexpr (Setup::PACES_HOSTS)
+		return static_cast<uint32_t>(host_free_[static_cast<size_t>(&nic - nics_.data())] >> Traffic::FRACTION);
+	return 0;
+}
+
+/* The host interface of a NIC is busy for as long as the data of a packet take (G40, G41). */
+template <typename Setup> inline void TiledPart<Setup>::use_host(const Nic &nic, const Packet &packet) noexcept
+{
+	const bool data = packet.operation == (packet.response ? Operation::Get : Operation::Put);
+	uint64_t &free = host_free_[static_cast<size_t>(&nic - nics_.data())];
+
+	if (data)
+		free = std::max(free, uint64_t{now_} << Traffic::FRACTION) + packet.bytes * byte_time_;
+}
+
 /* The classes of a NIC that have a packet ready, from the lowest bit on: requests, responses. */
 template <typename Setup> [[gnu::always_inline]] inline uint64_t TiledPart<Setup>::look_at(const Nic &nic) noexcept
 {
@@ -183,12 +222,15 @@ template <typename Setup> [[gnu::always_inline]] inline uint64_t TiledPart<Setup
 	if (nic.due <= now_ && nic.due < last_due_ && nic.outstanding < parameters_.outstanding) {
 		const uint32_t bytes = Traffic::bytes_with_left(nic.bytes, nic.left - 1);
 
-		wishes[0] = {static_cast<uint8_t>(request_flits(CHIP.packets, nic.operation, bytes,
-								traffic_.shape_of(nic.node).raw_flits)),
-			     tile_in_order(nic, false)};
-		ready |= 1;
+		if (host_is_free(nic, nic.operation == Operation::Put)) {
+			wishes[0] = {static_cast<uint8_t>(request_flits(CHIP.packets, nic.operation, bytes,
+									traffic_.shape_of(nic.node).raw_flits)),
+				     tile_in_order(nic, false)};
+			ready |= 1;
+		}
 	}
-	if (!nic.responses.empty() && pool_[nic.responses.head].ready <= now_) {
+	if (!nic.responses.empty() && pool_[nic.responses.head].ready <= now_ &&
+	    host_is_free(nic, answers_with_data(nic))) {
 		wishes[1] = {pool_[nic.responses.head].flits, tile_in_order(nic, true)};
 		ready |= 2;
 	}
@@ -359,6 +401,8 @@ template <typename Setup> uint64_t TiledPart<Setup>::inject_at(Nic &nic, uint32_
 		number = make_request(nic);
 	}
 	pool_[number].header.channel = static_cast<uint8_t>(channel);
+	if constexpr (Setup::PACES_HOSTS)
+		use_host(nic, pool_[number]);
 	ports_[places_ + place].turn =
 		static_cast<uint8_t>(bit + take_turn(taken_[size_t{place} * layout_.nics * routing::CLASSES + bit],
 						     pool_[number].flits, LONGEST));
@@ -403,6 +447,8 @@ template <typename Setup> uint32_t TiledPart<Setup>::make_request(Nic &nic)
 		request_flits(CHIP.packets, nic.operation, packet.bytes, traffic_.shape_of(nic.node).raw_flits));
 	packet.response = false;
 	packet.operation = nic.operation;
+	if constexpr (Setup::CHECKS_PACKETS)
+		packet.bad = false;
 	packet.measured = ready >= measure_from_ && ready < measure_until_;
 	packet.header.mode = traffic_.shape_of(nic.node).request_mode;
 	packet.alone = nic.packets == 1;
@@ -428,6 +474,7 @@ template <typename Setup> void TiledPart<Setup>::enter(uint32_t number, uint32_t
 	packet.decided = false;
 	packet.tail = now_ + packet.flits + way;
 	spend(port, packet.header.channel, packet.flits);
+	ports_[port].flits += packet.flits;
 	ports_[port].free_tick = now_ + packet.flits;
 	statistics_.injected_packets++;
 	statistics_.injected_flits += packet.flits;
@@ -461,13 +508,19 @@ template <typename Setup> uint32_t TiledPart<Setup>::wake_of(const Nic &nic, boo
 
 		if (at > now_)
 			wake = at;
-		else
+		else if (host_is_free(nic, answers_with_data(nic)))
 			ready = true;
+		else
+			wake = host_cycle(nic);
 	}
 	if (nic.due < last_due_ && nic.due > now_)
 		wake = std::min(wake, nic.due);
-	else if (nic.due < last_due_ && nic.outstanding < parameters_.outstanding)
-		ready = true;
+	else if (nic.due < last_due_ && nic.outstanding < parameters_.outstanding) {
+		if (host_is_free(nic, nic.operation == Operation::Put))
+			ready = true;
+		else
+			wake = std::min(wake, host_cycle(nic));
+	}
 	if (!ready)
 		return wake;
 	hungry = true;

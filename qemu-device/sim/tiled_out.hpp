@@ -138,7 +138,6 @@ template <typename Setup> void TiledPart<Setup>::spend(uint32_t number, uint32_t
 	ports_[number].used += flits;
 	ports_[number].shared =
 		static_cast<uint16_t>(ports_[number].shared + (used > reserve ? used - reserve : 0) - before);
-	ports_[number].flits += flits;
 }
 
 template <typename Setup> void TiledPart<Setup>::take_credit(uint32_t number, uint32_t what)
@@ -174,6 +173,27 @@ bool TiledPart<Setup>::may_take(uint32_t number, uint32_t channel, uint32_t flit
 		return true;
 	return take_or_keep(port.keeping, kept_[size_t{number} * layout_.channels + channel], bit,
 			    room && leaves_room(number, channel, flits));
+}
+
+/*
+ * The packet at the head of a queue of a column buffer may leave by a link. Bubble flow control, if there is one
+ * channel of a class: to stay on a ring of links takes room for one of the longest packets behind the link, to enter it
+ * room for more, so that some is left. Short packets take as much room as the longest: pieces of it in several buffers
+ * would be of no use to anybody. Who stays on the ring waits for nobody who enters it.
+ */
+template <typename Setup>
+inline bool TiledPart<Setup>::may_leave(uint32_t place, const Packet &packet, uint32_t bit) noexcept
+{
+	const uint32_t channel = packet.header.channel;
+
+	if constexpr (Setup::RINGS) {
+		if (bubbles_ && lanes_[place].far != NO_PLACE) {
+			const uint32_t packets = Setup::stays(packet.in, packet.out) ? 1 : parameters_.bubble;
+
+			return spent_[size_t{place} * layout_.channels + channel] + packets * LONGEST <= ring_room_;
+		}
+	}
+	return may_take(place, channel, packet.flits, bit);
 }
 
 /*
@@ -234,7 +254,7 @@ template <typename Setup> void TiledPart<Setup>::check_out(uint32_t place)
 
 		const Packet &packet = pool_[buffers[bit].queue.head];
 
-		if (!may_take(place, packet.header.channel, packet.flits, bit))
+		if (!may_leave(place, packet, bit))
 			return false;
 		send(place, bit);
 		return true;
@@ -285,7 +305,8 @@ template <typename Setup> void TiledPart<Setup>::send(uint32_t place, uint32_t b
 		return static_cast<uint32_t>((tick + lane.latency_ticks + TICKS - 1) / TICKS);
 	};
 
-	spend(place, packet.header.channel, packet.flits);
+	spend(place, packet.header.channel, room_of(place, packet.flits));
+	port.flits += packet.flits;
 	port.free_tick = end;
 	output.turn = static_cast<uint16_t>(
 		bit + column_[size_t{place} * layout_.rows * layout_.channels + bit].take(packet.flits, LONGEST));
@@ -338,7 +359,8 @@ template <typename Setup> uint64_t TiledPart<Setup>::replay(const Lane &lane, ui
 	if (random >= flit_error_ * flits)
 		return 0;
 	replays_[place]++;
-	return replay_ticks(CHIP, lane);
+	/* Of packets with a check of their own all is sent again (G16, G17). */
+	return replay_ticks(lane, Setup::CHECKS_PACKETS ? flits : CHIP.line.set_units);
 }
 
 /* To another part. */

@@ -163,6 +163,7 @@ private:
 	void post(uint32_t packet, uint32_t arrival, uint32_t place);
 	void take_credit(uint32_t port, uint32_t what);
 	bool fits(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
+	bool may_leave(uint32_t place, const Packet &packet, uint32_t bit) noexcept;
 	bool may_take(uint32_t port, uint32_t channel, uint32_t flits, uint32_t bit) noexcept;
 	bool leaves_room(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
 	void release(uint32_t port, uint32_t channel, uint32_t bit) noexcept;
@@ -177,6 +178,10 @@ private:
 	void answer(uint32_t packet, Nic &nic);
 	void free_processor_buffer(const Packet &packet, uint32_t place);
 	void inject(uint32_t router);
+	bool answers_with_data(const Nic &nic) const noexcept;
+	bool host_is_free(const Nic &nic, bool data) const noexcept;
+	uint32_t host_cycle(const Nic &nic) const noexcept;
+	void use_host(const Nic &nic, const Packet &packet) noexcept;
 	uint64_t look_at(const Nic &nic) noexcept;
 	uint8_t tile_in_order(const Nic &nic, bool response) const noexcept;
 	uint64_t inject_alone(Nic *nics, uint64_t ready);
@@ -215,6 +220,8 @@ private:
 	void discard(uint32_t place, uint32_t bit);
 	void lose_arrival(uint32_t packet, uint32_t place);
 	void finish_dead(uint32_t packet, uint32_t place, uint32_t slot);
+	void damage(Packet &packet, uint32_t place);
+	void drop_bad(uint32_t packet, uint32_t place);
 	void forget(uint32_t packet);
 	void expire();
 	void give_up(const Expiry &expiry, uint32_t slot);
@@ -253,6 +260,17 @@ private:
 	}
 
 	static constexpr uint64_t BIT_ERRORS = 0x62697473; // what random words are for
+	static constexpr uint64_t ROUTER_ERRORS = 0x6d61726b;
+
+	/* What a packet takes of the buffer behind a place: with bubbles, behind a link, as much as the longest. */
+	uint32_t room_of(uint32_t place, uint32_t flits) const noexcept
+	{
+		if constexpr (Setup::RINGS) {
+			if (bubbles_ && lanes_[place].far != NO_PLACE)
+				return LONGEST;
+		}
+		return flits;
+	}
 
 	/* Queue of a packet in the sub-switch of its input's row and its output's column. */
 	size_t sub_queue(const Packet &packet, uint32_t base) const noexcept
@@ -280,6 +298,13 @@ private:
 	const Traffic &traffic_;
 	const uint64_t seed_;
 	const uint64_t flit_error_; ///< probability of an error in a flit, in units of 2^-64
+
+	/* Of setups that have them. */
+	const bool bubbles_;          ///< rings are kept open by room, not by channels
+	const uint32_t ring_room_;    ///< of a channel behind a link, with bubbles
+	const uint64_t router_error_; ///< probability of an error in a flit in a router, in units of 2^-64
+	const uint64_t byte_time_;    ///< of a byte over the host interface, in cycles << Traffic::FRACTION; 0: none
+
 	uint32_t now_ = 0;
 	uint32_t end_due_ = UINT32_MAX;
 	uint32_t last_due_ = UINT32_MAX; // the same, or 0 while requests are held
@@ -334,6 +359,7 @@ private:
 	/* By router, NIC. */
 	std::vector<Nic> nics_;
 	std::vector<OpenMessages> open_;
+	std::vector<uint64_t> host_free_; // when the host interface is, in cycles << Traffic::FRACTION; if it is paced
 	Mail *out_ = nullptr;
 	Statistics statistics_;
 

@@ -27,6 +27,12 @@ TiledPart<Setup>::TiledPart(const PartPlan &plan, uint32_t number, const typenam
 	  first_place_(first_router_ * layout_.tiles), places_(routers_ * layout_.tiles),
 	  lanes_(layout_.lanes.data() + first_place_), tables_(&tables), traffic_(plan.traffic),
 	  seed_(mix64(plan.seed + 0x9e3779b97f4a7c15)), flit_error_(flit_error(CHIP, parameters_)),
+	  bubbles_(Setup::RINGS && layout_.class_channels == 1),
+	  ring_room_(parameters_.input_buffer / layout_.channels),
+	  router_error_(static_cast<uint64_t>(CHIP.packets.unit_bits * parameters_.router_errors * 1e-12 * 0x1p64)),
+	  byte_time_(parameters_.host_mbytes
+			     ? (uint64_t{CHIP.times.router_mhz} << Traffic::FRACTION) / parameters_.host_mbytes
+			     : 0),
 	  wheel_(layout_.horizon)
 {
 	const size_t places = places_;
@@ -72,6 +78,8 @@ TiledPart<Setup>::TiledPart(const PartPlan &plan, uint32_t number, const typenam
 	list_borders();
 	nics_.resize(size_t{routers_} * layout_.nics);
 	open_.resize(nics_.size());
+	if constexpr (Setup::PACES_HOSTS)
+		host_free_.resize(nics_.size());
 	if (traffic_.jobs() > 1)
 		statistics_.jobs.resize(traffic_.jobs());
 	for (uint32_t slot = 0; slot < nics_.size(); slot++) {

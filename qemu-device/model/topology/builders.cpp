@@ -253,16 +253,16 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 			     "there is no builder " + builder + ": aries, canonical, torus, clos, qsnet are known");
 }
 
-std::string describe_dragonflies()
+std::string describe_routed()
 {
 	return describe<AriesShape>("aries", "groups of chassis of Aries blades") +
-	       describe<CanonicalShape>("canonical", "the dragonfly of the literature");
+	       describe<CanonicalShape>("canonical", "the dragonfly of the literature") +
+	       describe<TorusShape>("torus", "Gemini's torus of three dimensions");
 }
 
 std::string describe_builders()
 {
-	return describe_dragonflies() + describe<TorusShape>("torus", "Gemini's torus of three dimensions") +
-	       describe<ClosShape>("clos", "a fat tree of one kind of router") +
+	return describe_routed() + describe<ClosShape>("clos", "a fat tree of one kind of router") +
 	       describe<QsnetShape>("qsnet", "QsNetIII's folded Clos of Elite5 switches in chassis");
 }
 

@@ -57,8 +57,8 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 /** A line for each builder, and for each of its parameters. */
 std::string describe_builders();
 
-/** The same of builders whose machines have the packets and routes of Aries. */
-std::string describe_dragonflies();
+/** The same of builders whose machines are of a chip that has routes. */
+std::string describe_routed();
 
 } // namespace aries::topology
 

@@ -33,9 +33,8 @@ inline bool slow_tests()
 struct Rig {
 	Rig(topology::Machine of, const TrafficShape &traffic, const Parameters &parameters = {}, uint64_t seed = 1,
 	    routing::Policy policy = RunShape::default_policy(), const Workers &workers = {}, FaultPlan faults = {})
-		: machine(std::move(of)), built(routing::build_tables(machine, policy)),
-		  network(machine, &built.tables,
-			  policy.channels ? policy.channels : machine.router_type.request_channels, parameters,
+		: machine(std::move(of)), routes(machine, policy),
+		  network(machine, routes.tables(), Routes::channels(machine, policy), parameters,
 			  Workload(traffic, static_cast<uint32_t>(machine.nodes.size())), seed, workers,
 			  std::move(faults))
 	{
@@ -61,7 +60,7 @@ struct Rig {
 	}
 
 	topology::Machine machine;
-	routing::Built built;
+	Routes routes;
 	Network network;
 };
 

@@ -3,7 +3,10 @@
 /* What cannot be run is refused with one line that names the rule. */
 #include <functional>
 
+#include "chip/gemini.hpp"
 #include "rig.hpp"
+#include "sweep.hpp"
+#include "topology/build_torus.hpp"
 #include "topology/builders.hpp"
 
 using namespace aries;
@@ -28,18 +31,84 @@ void refused(const topology::Machine &machine, const std::function<void(RunShape
 }
 
 /* By what they are, whatever channels or tiles they are given. */
-void networks_that_are_no_dragonfly(void **)
+void networks_that_have_no_routes(void **)
 {
-	for (const char *builder : {"torus", "clos"}) {
-		topology::Machine machine = topology::build_named(builder, {}).machine;
+	topology::Machine machine = topology::build_named("clos", {}).machine;
 
-		for (uint32_t channels : {1, 4}) {
-			machine.router_type.request_channels = machine.router_type.response_channels = channels;
-			refused(
-				machine, [](RunShape &) {},
-				(std::string("a machine of family '") + builder + "' cannot be simulated").c_str());
-		}
+	for (uint32_t channels : {1, 4}) {
+		machine.router_type.request_channels = machine.router_type.response_channels = channels;
+		refused(
+			machine, [](RunShape &) {}, "a machine of family 'clos' cannot be simulated");
 	}
+	machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
+	machine.family = "torus";
+	refused(
+		machine, [](RunShape &) {}, "a torus is one group with three coordinates");
+}
+
+/* What Aries has and Gemini has not is named. */
+void what_gemini_has_not(void **)
+{
+	const topology::Machine machine = topology::build_torus({.x = 3, .y = 4, .z = 3});
+	const auto of_gemini = [&machine](const std::function<void(RunShape &)> &change, const char *part) {
+		refused(
+			machine,
+			[&change](RunShape &shape) {
+				shape.parameters = parameters_of(chip::GEMINI);
+				change(shape);
+			},
+			part);
+	};
+
+	of_gemini([](RunShape &s) { s.policy.channels = 3; }, "a torus has 1, with bubble flow control, or 2");
+	of_gemini([](RunShape &s) { s.policy.local_bias[0]++; }, "Gemini has no biases");
+	of_gemini([](RunShape &s) { s.traffic.pattern = Pattern::Allreduce; }, "Gemini has no collective engines");
+	of_gemini([](RunShape &s) { s.traffic.pattern = Pattern::Group; }, "a torus has no groups");
+	of_gemini([](RunShape &s) { s.traffic.request_mode = {Routing::NonminimalHash, 0}; }, "not nonminimal");
+	of_gemini([](RunShape &s) { s.traffic.response_mode = {Routing::Adaptive, 2}; }, "not adaptive2");
+	of_gemini(
+		[](RunShape &s) {
+			s.traffic.operation = Operation::Raw;
+			s.traffic.raw_flits = 33;
+		},
+		"1 to 32");
+	of_gemini([](RunShape &s) { s.parameters.bubble = 0; }, "1 to 8");
+	of_gemini([](RunShape &s) { s.parameters.bubble = 9; }, "1 to 8");
+	of_gemini([](RunShape &s) { s.parameters.input_buffer = 128, s.parameters.bubble = 3; },
+		  "no room for 3 packets of 32 in each of 2 channels");
+	of_gemini([](RunShape &s) { s.parameters.host_mbytes = 99; }, "or 0 for no limit");
+	of_gemini([](RunShape &s) { s.parameters.router_errors = 10'000'001; }, "at most 10000000");
+	of_gemini(
+		[&machine](RunShape &s) {
+			s.warmup = 100;
+			s.incidents = {parse_incident(Change::Fail, "50:router:1", machine)};
+		},
+		"with --channels 2 (a dateline) links and routers may fail");
+}
+
+/* What Gemini has and Aries has not. */
+void what_aries_has_not(void **)
+{
+	const auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
+
+	for (uint32_t Parameters::*const value :
+	     {&Parameters::bubble, &Parameters::router_errors, &Parameters::host_mbytes})
+		refused(
+			machine, [value](RunShape &s) { s.parameters.*value = 1000; }, "are Gemini's: Aries has none");
+}
+
+/* One machine, one chip: results of two are no curve. */
+void sweeps_over_two_chips(void **)
+{
+	Options options;
+
+	try {
+		set_option(options, "machine", "torus");
+	} catch (const RunError &error) {
+		assert_string_equal(error.what(), "'machine' is no axis: a sweep is of one machine, and of one chip");
+		return;
+	}
+	fail_msg("a sweep over machines");
 }
 
 void shapes_that_cannot_be(void **)
@@ -127,9 +196,9 @@ void too_large_for_the_memory(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(networks_that_are_no_dragonfly),
-		cmocka_unit_test(shapes_that_cannot_be),
-		cmocka_unit_test(machines_that_cannot_be),
+		cmocka_unit_test(networks_that_have_no_routes), cmocka_unit_test(what_gemini_has_not),
+		cmocka_unit_test(what_aries_has_not),           cmocka_unit_test(sweeps_over_two_chips),
+		cmocka_unit_test(shapes_that_cannot_be),        cmocka_unit_test(machines_that_cannot_be),
 		cmocka_unit_test(too_large_for_the_memory),
 	};
 

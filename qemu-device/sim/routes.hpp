@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/**
+ * @file
+ * The route tables of a machine, whatever its chip: Aries's of groups, Gemini's of a torus.
+ */
+#ifndef ARIES_SIM_ROUTES_HPP
+#define ARIES_SIM_ROUTES_HPP
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "part.hpp"
+#include "router/table_builder.hpp"
+#include "router/torus.hpp"
+#include "topology/machine.hpp"
+
+namespace aries::sim
+{
+
+class Routes
+{
+public:
+	/** The machine passes check(), and the failures are of parts that it has. */
+	Routes(const topology::Machine &machine, const routing::Policy &policy, const routing::Failures &failures = {});
+
+	/** Empty if there are tables for the machine with this policy, else one line that names the cause. */
+	static std::string check(const topology::Machine &machine, const routing::Policy &policy);
+
+	/** Channels of each class that packets have by a policy. */
+	static uint32_t channels(const topology::Machine &machine, const routing::Policy &policy) noexcept;
+
+	TablesOf tables() const noexcept;
+
+	/** One line about what packets cannot reach; empty if that is nothing. */
+	std::string lost(const topology::Machine &machine) const;
+
+	size_t cut_routers() const noexcept; ///< that no other one reaches, or of Aries not one of its group
+	size_t cut_groups() const noexcept;  ///< pairs of groups; of a torus pairs of routers, in both directions
+
+private:
+	std::variant<routing::Built, routing::TorusTables> built_;
+	size_t cut_routers_ = 0, cut_pairs_ = 0; // of a torus
+};
+
+} // namespace aries::sim
+
+#endif
