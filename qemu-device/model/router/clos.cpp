@@ -37,8 +37,6 @@ std::string check_stages(const Machine &machine)
 	if (machine.router_type.tiles.size() > NO_OUTPUT)
 		return "routers of " + number(machine.router_type.tiles.size()) + " tiles: ways have numbers up to " +
 		       number(NO_OUTPUT - 1);
-	if (machine.nodes.empty())
-		return "a Clos without nodes has no ways";
 	for (size_t i = 0; i < machine.links.size(); i++) {
 		const LinkEnd *const end = machine.links[i].end;
 		const uint32_t a = stage_of(machine, end[0].router), b = stage_of(machine, end[1].router);
@@ -59,7 +57,29 @@ std::string check_stages(const Machine &machine)
 	return {};
 }
 
-/* The routers of each node, the first one first. */
+std::string check_places(const Machine &machine)
+{
+	const auto told = [&machine](uint32_t node, uint32_t router) {
+		return "node " + number(node) + " is at router " + number(router) + " of stage " +
+		       number(stage_of(machine, router)) + ": those of a Clos are in stage 0";
+	};
+
+	if (machine.nodes.empty())
+		return "a Clos without nodes has no ways";
+	for (uint32_t node = 0; node < machine.nodes.size(); node++) {
+		if (stage_of(machine, machine.nodes[node].router) != 0)
+			return told(node, machine.nodes[node].router);
+	}
+	for (const topology::FurtherPlace &place : machine.further) {
+		if (stage_of(machine, place.at.router) != 0)
+			return told(place.node, place.at.router);
+		if (place.at.nic != machine.nodes[place.node].nic)
+			return "node " + number(place.node) + " is at NICs of different numbers: ways to it have one";
+	}
+	return {};
+}
+
+/* The routers of each node, in ascending order: which of its places comes first does not matter. */
 std::vector<std::vector<uint32_t>> routers_of_nodes(const Machine &machine)
 {
 	std::vector<std::vector<uint32_t>> routers;
@@ -69,6 +89,8 @@ std::vector<std::vector<uint32_t>> routers_of_nodes(const Machine &machine)
 		routers.push_back({node.router});
 	for (const topology::FurtherPlace &place : machine.further)
 		routers[place.node].push_back(place.at.router);
+	for (auto &of_node : routers)
+		std::sort(of_node.begin(), of_node.end());
 	return routers;
 }
 
@@ -83,7 +105,7 @@ struct Sites {
 		for (const auto &at : routers_of_nodes(machine)) {
 			const uint16_t site = of_router[at[0]];
 
-			if (site != NO_SITE ? routers[site] != at : !add(machine, at)) {
+			if (site != NO_SITE ? routers[site] != at : !add(at)) {
 				reason = reason.empty() ? "nodes of router " + number(at[0]) +
 								  " have links to different other routers"
 							: reason;
@@ -93,18 +115,13 @@ struct Sites {
 	}
 
 private:
-	bool add(const Machine &machine, const std::vector<uint32_t> &at)
+	bool add(const std::vector<uint32_t> &at)
 	{
 		if (routers.size() == NO_SITE) {
 			reason = "nodes at more than " + number(NO_SITE) + " routers";
 			return false;
 		}
 		for (const uint32_t router : at) {
-			if (stage_of(machine, router) != 0) {
-				reason = "a node is at router " + number(router) + " of stage " +
-					 number(stage_of(machine, router)) + ": those of a Clos are in stage 0";
-				return false;
-			}
 			if (of_router[router] != NO_SITE)
 				return false;
 			of_router[router] = static_cast<uint16_t>(routers.size());
@@ -318,6 +335,8 @@ std::string ClosTables::check(const Machine &machine)
 {
 	std::string reason = check_stages(machine);
 
+	if (reason.empty())
+		reason = check_places(machine);
 	if (!reason.empty())
 		return reason;
 

@@ -65,8 +65,7 @@ struct ClosDecision {
 	bool up;
 };
 
-/** Tiles that lead somewhere equally well: a bit for each, from @p first on. Those of ways up begin where the router's
- * do. */
+/** Tiles that lead somewhere equally well: a bit for each from @p first on, which is the router's own for ways up. */
 struct ClosWays {
 	uint64_t bits = 0;
 	uint8_t first = 0;
@@ -109,10 +108,10 @@ struct ClosRouter {
 };
 
 /**
- * The strategy: what a router does with a packet, first, between, last. @p load is a callable of a tile as for
- * decide();
- * @p random are bits for this decision alone, with ClosOrder::Next ClosTurns::word(). They are looked at only if the
- * packet is adaptive.
+ * The strategy: what a router does with a packet, first, between, last. @p load is a callable of a tile, as for
+ * decide().
+ * @p random bits, for this decision alone, are looked at only if the packet is adaptive; ClosOrder::Next wants
+ * ClosTurns::word() in place of them.
  */
 struct ClosRouting {
 	template <typename Load>

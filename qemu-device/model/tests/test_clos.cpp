@@ -671,6 +671,7 @@ void what_is_no_clos(void **)
 	refused("of stage 1", [](Machine &m) { m.nodes[7].router = 70; });
 	refused("different other routers", [](Machine &m) { m.further[0].at.router = 20; });
 	refused("different other routers", [](Machine &m) { m.further.pop_back(); });
+	refused("node 0 is at NICs of different numbers", [](Machine &m) { m.further[0].at.nic = 1; });
 	refused("no way up and then down", [](Machine &m) {
 		std::erase_if(m.links, [](const topology::Link &link) { return link.end[0].router == 0; });
 	});
@@ -681,6 +682,11 @@ void what_is_no_clos(void **)
 		m.links[1].end[0].tile = 199;
 	});
 	refused("more than 1024 MiB", [](Machine &m) { m = build_clos({.radix = 4, .stages = 8, .top_radix = 200}); });
+	/* Which of a node's places comes first does not matter. */
+	Machine turned = build_qsnet({.nodes = 128, .links = 2, .spread = true});
+
+	std::swap(turned.nodes[3], turned.further[3].at);
+	assert_string_equal(ClosTables::check(turned).c_str(), "");
 	throws("0 packets", [&] { ClosTables(machine, {ClosOrder::First, 0}); });
 	throws("a threshold of 33 packets: a link has 32", [&] { ClosTables(machine, {ClosOrder::Random, 33}); });
 	throws("cannot fail", [&] { ClosTables(machine, {}, {{UINT32_MAX}, {}}); });
