@@ -13,7 +13,7 @@ from opengni import host, mutants, mutation_table, mutations, tap
 from commands import run
 
 MUTATE = host.TOP / "scripts" / "mutate.py"
-LEAST = {"model": 45, "driver": 18, "kgni": 17, "userlib": 20}
+LEAST = {"model": 45, "qsnet": 20, "driver": 18, "kgni": 17, "userlib": 20}
 # Folders of which each has mutations.
 PARTS = [f"qemu-device/model/{part}/" for part in ("nic", "router", "link", "netlink", "packet", "gateway", "fabric", "ras")] + [
     f"driver/{part}/" for part in ("core", "obj", "dgram", "user")] + ["kgni/clients/ipogif/", "kgni/clients/slnd/", "kgni/clients/pingpong/"] + [
