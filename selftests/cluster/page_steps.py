@@ -114,6 +114,7 @@ PAGES = {
         "aries-topo bandwidth aries:groups=241": Step(r"64-byte puts: 7\.5"),
         "aries-topo hops --sources 64 aries:groups=64": Step(r"most hops: 5"),
         "aries-topo places torus:class=1,cabinets=4": Step(r" 191 +c1-0c2s7g1 +x 3 y 5 z 7 +382 383"),
+        "aries-topo bisection torus:class=1,cabinets=8,rates=measured": Step(r"GB/s both ways: 1800\.0"),
         "aries-topo print qsnet:nodes=1024": Step(r"8 node switch chassis, 2048 cables, 4 top switch chassis"),
         "aries-topo device --json machine.yaml": Step(JSON),
         "aries-topo builders": Step(r"cables_per_pair"),

@@ -137,6 +137,9 @@ class Topo(unittest.TestCase):
         self.assertEqual(run("validate", "torus:x=1,y=4,z=3")[2].count("\n"), 2)
         self.bad(1, "class 0 has 1 to 3 cabinets, not 4 (G48)", "print", "torus:class=0,cabinets=4")
         self.bad(1, "are one of 3 x 4 x 8", "print", "torus:class=0,cabinets=1,x=4")
+        self.bad(1, "1 nodes in y: a router has two", "print", "torus:x=4,y=1,z=4")
+        self.bad(1, "needs nodes in each dimension", "print", "torus:x=4,y=4,z=0")
+        self.bad(1, "which links are cables", "print", "torus:x=4,y=6,z=4,rates=measured")
 
     def test_qsnet_Q03_Q18_Q33_Q34(self):
         """Parts in the name, places, figures, a drawing, what cannot be."""

@@ -358,6 +358,36 @@ void bisection_G53_G54(void **)
 	assert_int_equal(static_cast<int>(worst.cut.both_ways() * 4.68 / 4.6875 * 2), 5990);
 }
 
+/* Halves may begin anywhere in a ring: none is worse than those that are counted, also where rates differ (G53). */
+void no_other_halves_are_worse_G53(void **)
+{
+	for (const TorusClass of :
+	     {TorusClass::Class0, TorusClass::Class1, TorusClass::Class2, TorusClass::Class3, TorusClass::M}) {
+		const bool rows = of == TorusClass::Class3;
+		const Machine machine = build_torus({.of = of,
+						     .cabinets = of == TorusClass::Class0 ? 2u
+								 : rows                   ? 3u
+								 : of == TorusClass::M    ? 5u
+											  : 8u,
+						     .rows = rows ? 4u : 0,
+						     .rates = TorusRates::Measured});
+
+		for (const Bisection &counted : axis_bisections(machine)) {
+			const size_t axis = counted.how == "x" ? 0 : counted.how == "y" ? 1 : 2;
+			const uint32_t size = machine.routers.back().at[axis] + 1u;
+
+			for (uint32_t start = 0; start < size; start++) {
+				std::vector<bool> side;
+
+				for (const RouterPlace &place : machine.routers)
+					side.push_back((place.at[axis] + start) % size >= (size + 1) / 2);
+				assert_true(cut_between(machine, side).total.gbyte_per_s >=
+					    counted.cut.total.gbyte_per_s - 1e-9);
+			}
+		}
+	}
+}
+
 void refused(const char *word, const std::vector<Parameter> &parameters)
 {
 	try {
@@ -433,6 +463,7 @@ int main()
 		cmocka_unit_test(folded_cables_G56),
 		cmocka_unit_test(rates_of_links_G04_G05_G37),
 		cmocka_unit_test(bisection_G53_G54),
+		cmocka_unit_test(no_other_halves_are_worse_G53),
 		cmocka_unit_test(machines_that_cannot_be_G48_G49_G50_G51_G52),
 		cmocka_unit_test(advice_G51_G56),
 	};
