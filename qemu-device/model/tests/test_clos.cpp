@@ -675,6 +675,14 @@ void what_is_no_clos(void **)
 	refused("no way up and then down", [](Machine &m) {
 		std::erase_if(m.links, [](const topology::Link &link) { return link.end[0].router == 0; });
 	});
+	/* Across once is like up and down, twice is a ring that waits for itself: routers 0 and 2 have links to 1. */
+	refused("from router 2 to router 0", [](Machine &m) {
+		m = build_qsnet({.nodes = 32, .blades = true});
+		m.routers.push_back({0, {0, 2, 0}});
+		m.nodes.push_back({2, 0});
+		for (size_t link = 8; link < 16; link++)
+			m.links[link].end[0].router = 2;
+	});
 	refused("tiles: ways have numbers",
 		[](Machine &m) { m = build_clos({.radix = 36, .stages = 2, .top_radix = 240}); });
 	refused("more than 64 apart", [](Machine &m) {

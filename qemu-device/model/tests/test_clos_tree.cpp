@@ -166,6 +166,9 @@ void the_root_moves_Q32(void **)
 	failures.routers = {top, top + 1, top + 2};
 	assert_int_equal(ClosTree(machine, failures).root(), top + 3);
 
+	/* In the highest stage also where a router below it would do. */
+	assert_int_equal(ClosTree(build_qsnet({.nodes = 10})).root(), 8);
+
 	/* A root whose links to a chassis are out is none; the next that reaches all is. */
 	failures = {};
 	for (uint32_t i = 0; i < machine.links.size(); i++) {
