@@ -10,12 +10,12 @@ namespace aries::routing
 namespace
 {
 
-constexpr uint32_t FAR = UINT32_MAX;
+constexpr uint32_t UNREACHED = UINT32_MAX;
 
-class Search
+class DirectionSearch
 {
 public:
-	Search(const TorusGrid &grid, uint8_t early_down) : grid_(grid), places_(grid.routers.size())
+	DirectionSearch(const TorusGrid &grid, uint8_t early_down) : grid_(grid), places_(grid.routers.size())
 	{
 		found_.early_down = early_down;
 		stride_ = {grid.sizes[1] * grid.sizes[2], grid.sizes[2], 1};
@@ -104,7 +104,7 @@ private:
 
 			const auto place = static_cast<uint16_t>(to);
 
-			if (far_[to] == FAR) {
+			if (far_[to] == UNREACHED) {
 				found_.lost.push_back(place);
 				found_.lost_pairs += has_links(to);
 			} else {
@@ -168,7 +168,7 @@ private:
 	/* The fewest steps to every place by directions that ascend, and where the late ones begin. */
 	void spread(uint32_t from)
 	{
-		far_.assign(places_, FAR);
+		far_.assign(places_, UNREACHED);
 		via_.assign(places_, 0);
 		far_[from] = 0;
 		for (size_t axis = 0; axis < TORUS_AXES; axis++)
@@ -191,7 +191,7 @@ private:
 			for (uint32_t step = 1; step < 2 * grid_.sizes[axis]; step++) {
 				const uint32_t next = next_place(axis, turn, line, here);
 
-				if (far_[here] != FAR && far_[here] + 1 < far_[next] && steps[here]) {
+				if (far_[here] != UNREACHED && far_[here] + 1 < far_[next] && steps[here]) {
 					far_[next] = far_[here] + 1;
 					via_[next] = via_[here];
 				}
@@ -213,7 +213,7 @@ private:
 
 TorusDirections find_directions(const TorusGrid &grid, uint8_t early_down)
 {
-	return Search(grid, early_down).all();
+	return DirectionSearch(grid, early_down).all();
 }
 
 } // namespace aries::routing
