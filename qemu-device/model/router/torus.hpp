@@ -225,7 +225,7 @@ private:
 		if (turn == Turn::Either)
 			turn = word >> EITHER_BIT & 1 ? Turn::Up : Turn::Down;
 		if (turn > Turn::Down) [[unlikely]]
-			return {NO_OUTPUT, 0, 0};
+			return {NO_OUTPUT, header.channel, 0};
 		return leave(at, axis, turn, second, header, 0, load, word);
 	}
 
@@ -238,7 +238,7 @@ private:
 		const uint16_t to = at.place(header.destination);
 
 		if (std::binary_search(at.lost, at.lost + at.lost_count, to)) [[unlikely]]
-			return {NO_OUTPUT, 0, 0};
+			return {NO_OUTPUT, header.channel, header.via};
 
 		const TorusDetour *const end = at.detours + at.detour_count;
 		const TorusDetour *const detour = std::lower_bound(
@@ -296,7 +296,7 @@ private:
 		const uint8_t links = at.links[axis][static_cast<size_t>(turn)];
 
 		if (!links) [[unlikely]]
-			return {NO_OUTPUT, 0, 0};
+			return {NO_OUTPUT, header.channel, via};
 		return {choose(torus_tile(axis, turn), links, header.adaptive, load, word),
 			static_cast<uint8_t>(at.channels > 1 && (second || seam)), via};
 	}
