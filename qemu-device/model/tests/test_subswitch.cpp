@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Freedom from deadlock inside routers, and on a torus (P13, P15). A packet goes through three queues: of its input
+ * Freedom from deadlock inside routers (P13, P15). A packet goes through three queues: of its input
  * channel, of a sub-switch, of a column buffer. Who is first in one decides what all behind it wait for; so each queue
  * is a node of the graph, and waits for every queue into which any of its packets may go.
  *
@@ -15,13 +15,11 @@
 #include "dependencies.hpp"
 #include "topology/build_aries.hpp"
 #include "topology/build_canonical.hpp"
-#include "topology/build_torus.hpp"
 
 using namespace aries;
 using namespace aries::routing;
 using topology::build_aries;
 using topology::build_canonical;
-using topology::build_torus;
 
 namespace
 {
@@ -113,43 +111,12 @@ void sub_switches_by_input_channel_P13_P15(void **)
 	assert_true(circles > 0);
 }
 
-/*
- * A torus is a group with links of three classes. Ways around a ring would close circles; the builder makes none that
- * does, so two channels are enough, one for the way to a root and one from there.
- */
-void torus_P13(void **)
-{
-	for (const topology::TorusShape &shape :
-	     {topology::TorusShape{4, 4, 4}, topology::TorusShape{5, 6, 3}, topology::TorusShape{1, 8, 8},
-	      topology::TorusShape{3, 12, 1}, topology::TorusShape{5, 8, 5, true}}) {
-		for (const uint32_t fewer : {0u, 1u}) {
-			Policy policy;
-
-			policy.channels = static_cast<uint8_t>(channels_needed(policy, 1) - fewer);
-
-			const RoutedMachine net(build_torus(shape), policy);
-			Dependencies channels(net);
-
-			channels.add_all();
-
-			const auto circle = channels.circle();
-
-			std::printf("%s, %u channels: %zu dependencies, circle of %zu\n", net.machine.name.c_str(),
-				    policy.channels, channels.edges(), circle.size());
-			assert_int_equal(circle.empty(), fewer == 0);
-			if (!fewer)
-				assert_true(Queues(net, channels, By::InputChannel).circle().empty());
-		}
-	}
-}
-
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(sub_switches_by_input_channel_P13_P15),
-		cmocka_unit_test(torus_P13),
 	};
 
 	return cmocka_run_group_tests_name("subswitch", tests, nullptr, nullptr);
