@@ -213,6 +213,10 @@ PAGES = {
             Step(r"points left"),
         "aries-sim aries groups=8 --fail 20000:link:0-5 --fail 25000:router:40 --fail 25000:node:7 --repair 28000:router:40": Step(JSON),
         "aries-sim aries groups=8 --lanes 20000:0.35:2": Step(JSON),
+        "aries-sim torus x=4 y=8 z=8 --load 0.2": Step(JSON),
+        "aries-sim torus class=1 cabinets=4 rates=measured --operation get --bytes 4096": Step(JSON),
+        "aries-sim torus x=4 y=8 z=8 --channels 2 --fail 20000:link:0-8 --fail 25000:router:40": Step(JSON),
+        "aries-sim torus --parameters": Step(r"bubble=2"),
     }, elsewhere={
         "make sim": ("Makefile", "check: kernel model qemu initramfs topo sim check-image"),
         "scripts/sim-trace.py node0.pcapng node1.pcapng >messages.csv": ("selftests/tool/test_sim_trace.py", "pcapng"),

@@ -149,6 +149,34 @@ void nanoseconds_of_a_hop_G44(void **)
 	assert_true(hop > 79 && hop < 105);
 }
 
+/* With one channel a packet goes straight on, whatever is lighter; not if that link is out. With two it may change. */
+void packets_keep_to_their_ring_of_links(void **)
+{
+	const topology::Machine machine = topology::build_torus({.x = 8, .y = 2, .z = 1});
+	const routing::TorusHeader header{
+		.destination = {4, 0, 0}, .hash = 0, .nic = 0, .channel = 0, .adaptive = true};
+	const auto lightest = [](uint32_t tile) { return tile == 3 ? 0u : 100u; };
+	uint32_t fewer = 0;
+
+	while (machine.links[fewer].end[0].router != 1 || machine.links[fewer].end[0].tile != 5)
+		fewer++;
+
+	const routing::TorusTables whole(machine, 1), two(machine, 2), cut(machine, 1, {{fewer}, {}});
+	bool changed = false;
+
+	for (uint64_t random = 0; random < 64; random++) {
+		const auto tile_by = [&](const routing::TorusTables &tables) {
+			return routing::TorusRouting::next(tables.router(1), 8 + 5, header, lightest, mix64(random))
+				.tile;
+		};
+
+		assert_int_equal(tile_by(whole), 5);
+		assert_true(tile_by(cut) < 8 && tile_by(cut) != 5);
+		changed |= tile_by(two) == 3;
+	}
+	assert_true(changed);
+}
+
 constexpr topology::TorusShape SHAPES[] = {{.x = 1, .y = 2, .z = 8},  {.x = 4, .y = 4, .z = 4},
 					   {.x = 2, .y = 4, .z = 2},  {.x = 3, .y = 2, .z = 5},
 					   {.x = 1, .y = 16, .z = 1}, {.x = 4, .y = 6, .z = 3, .open_y = true}};
@@ -439,6 +467,7 @@ int main()
 		cmocka_unit_test(one_flow_takes_all_parallel_links_G15_G45),
 		cmocka_unit_test(measured_rates),
 		cmocka_unit_test(nanoseconds_of_a_hop_G44),
+		cmocka_unit_test(packets_keep_to_their_ring_of_links),
 		cmocka_unit_test(bubbles_keep_rings_open),
 		cmocka_unit_test(full_networks_drain),
 		cmocka_unit_test(any_number_of_parts_gives_the_same),
