@@ -153,6 +153,7 @@ class Topo(unittest.TestCase):
         self.assertEqual((cut["cut"], cut["links"], cut["nodes"]), ("chassis", 512, "512 | 512"))
         report = self.report("bandwidth", "qsnet:nodes=1024")
         self.assertEqual((report["global GB/s of a node"], report["global GB/s of a node, packets of 1 KB"]), (3.125, 2.42424))
+        self.assertEqual(self.report("bandwidth", "qsnet:nodes=640,top_switches=64")["global GB/s"], 1000)
         report = self.report("hops", "qsnet:nodes=256")
         self.assertEqual((report["most hops"], report["mean hops"]), (3, 2.38431))
         self.good("svg", "qsnet:nodes=256")

@@ -100,12 +100,12 @@ void table_1_Q33_Q34_Q35(void **)
 		for (const uint32_t number : {row.node_chassis, row.cables, row.top_chassis})
 			assert_non_null(
 				std::strstr(machine.name.c_str(), (" " + std::to_string(number) + " ").c_str()));
-		assert_int_equal(qsnet_names(shape).size(), machine.routers.size());
+		assert_int_equal(machine.names.size(), machine.routers.size());
 	}
-	assert_string_equal(qsnet_names({.nodes = 1024})[9].c_str(), "node switch 1 card 1");
-	assert_string_equal(qsnet_names({.nodes = 1024})[64 + 9].c_str(), "node switch 1 card 9");
-	assert_string_equal(qsnet_names({.nodes = 1024})[128 + 9].c_str(), "top switch 1 card 1");
-	assert_string_equal(qsnet_names({.nodes = 48, .blades = true})[2].c_str(), "blades 2");
+	assert_string_equal(build_qsnet({.nodes = 1024}).names[9].c_str(), "node switch 1 card 1");
+	assert_string_equal(build_qsnet({.nodes = 1024}).names[64 + 9].c_str(), "node switch 1 card 9");
+	assert_string_equal(build_qsnet({.nodes = 1024}).names[128 + 9].c_str(), "top switch 1 card 1");
+	assert_string_equal(build_qsnet({.nodes = 48, .blades = true}).names[2].c_str(), "blades 2");
 }
 
 /* Every size builds, with 128 nodes more and with one less than that. */
@@ -197,6 +197,11 @@ void bisection_Q03_Q18(void **)
 		assert_true(std::fabs(cut.cut.total.gbyte_per_s - nodes / 2 * 3.125) < 1e-6);
 	}
 	assert_int_equal(bisection(build_qsnet({.nodes = 2048, .blades = true})).cut.total.links, 1024);
+	/* What all can send: as much as by a link of each, also where halves are uneven, or two chassis are joined. */
+	for (const uint32_t nodes : {128, 256, 640, 16384})
+		assert_true(std::fabs(stages_gbyte_per_s(build_qsnet({.nodes = nodes})) - nodes * 3.125) < 1e-6);
+	assert_true(std::fabs(stages_gbyte_per_s(build_qsnet({.nodes = 640, .top_switches = 32})) - 500) < 1e-6);
+	assert_true(stages_gbyte_per_s(build_qsnet({.nodes = 16, .blades = true})) == 0);
 	/* Fewer top switches, less of it (Q36). */
 	assert_int_equal(bisection(build_qsnet({.nodes = 1024, .top_switches = 64})).cut.total.links, 256);
 }

@@ -169,12 +169,11 @@ Json report_bisection(const Machine &machine)
 Json report_bandwidth(const Machine &machine)
 {
 	const bool torus = machine.family == "torus", qsnet = machine.family == "qsnet";
-	/*
-	 * Of uniform traffic half crosses the middle of a torus: its global bandwidth is twice its bisection (G54). Of
-	 * what a Clos carries, at the same rate, all may cross.
-	 */
-	const double halves = torus ? 2 : qsnet || machine.family == "clos" ? 1 : 0;
-	const double global = halves > 0 ? halves * bisection(machine).cut.both_ways() : global_gbyte_per_s(machine);
+	const bool clos = qsnet || machine.family == "clos";
+	/* Of uniform traffic half crosses the middle of a torus: its global bandwidth is twice its bisection (G54). */
+	const double global = torus  ? 2 * bisection(machine).cut.both_ways()
+			      : clos ? stages_gbyte_per_s(machine)
+				     : global_gbyte_per_s(machine);
 	const double of_node = machine.nodes.empty() ? 0 : global / static_cast<double>(machine.nodes.size());
 	Json report = {{"global GB/s", rounded(global)}, {"global GB/s of a node", rounded(of_node)}};
 

@@ -76,6 +76,8 @@ public:
 			add_top_cards();
 		else if (parts_.top == QsnetTop::Chassis)
 			add_top_chassis();
+		for (const RouterPlace &router : machine_.routers)
+			machine_.names.push_back(name_of(router));
 		return std::move(machine_);
 	}
 
@@ -231,6 +233,19 @@ private:
 		}
 	}
 
+	/* In our words, for no source names routers. The upper stage of a chassis has the second eight of its cards. */
+	std::string name_of(const RouterPlace &router) const
+	{
+		const uint32_t node_stages = shape_.blades ? 1 : 2;
+		const auto [stage, chassis, card] = router.at;
+		const std::string number = std::to_string(chassis);
+
+		if (stage >= node_stages)
+			return "top switch " + number + " card " + std::to_string((stage - node_stages) * CARDS + card);
+		return shape_.blades ? "blades " + number
+				     : "node switch " + number + " card " + std::to_string(stage * CARDS + card);
+	}
+
 	const QsnetShape &shape_;
 	const QsnetParts parts_;
 	Machine machine_;
@@ -305,26 +320,6 @@ Machine build_qsnet(const QsnetShape &shape)
 	if (!reason.empty())
 		throw std::invalid_argument(reason);
 	return Builder(shape).build();
-}
-
-std::vector<std::string> qsnet_names(const QsnetShape &shape)
-{
-	const uint32_t node_stages = shape.blades ? 1 : 2;
-	std::vector<std::string> names;
-
-	/* The upper stage of a chassis has the second eight of its cards. */
-	for (const RouterPlace &router : build_qsnet(shape).routers) {
-		const auto [stage, chassis, card] = router.at;
-		const bool node = stage < node_stages;
-		const uint32_t upper = node ? stage : stage - node_stages;
-		std::string name = node ? shape.blades ? "blades" : "node switch" : "top switch";
-
-		name += " " + std::to_string(chassis);
-		if (!(node && shape.blades))
-			name += " card " + std::to_string(upper * CARDS + card);
-		names.push_back(std::move(name));
-	}
-	return names;
 }
 
 } // namespace aries::topology

@@ -17,7 +17,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "topology/machine.hpp"
 
@@ -62,9 +61,6 @@ QsnetParts parts_of(const QsnetShape &shape);
 
 /** @throws std::invalid_argument with the text of check_qsnet() */
 Machine build_qsnet(const QsnetShape &shape);
-
-/** Where routers are, by number, in our words: no source names them. Of a shape that passes check_qsnet(). */
-std::vector<std::string> qsnet_names(const QsnetShape &shape);
 
 } // namespace aries::topology
 

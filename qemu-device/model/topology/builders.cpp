@@ -239,11 +239,8 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 		}
 		if (builder == "clos")
 			return with(build_clos(shape_of<ClosShape>(parameters)));
-		if (builder == "qsnet") {
-			const auto shape = shape_of<QsnetShape>(parameters);
-
-			return {build_qsnet(shape), {}, qsnet_names(shape)};
-		}
+		if (builder == "qsnet")
+			return with(build_qsnet(shape_of<QsnetShape>(parameters)));
 	} catch (const ParameterError &) {
 		throw;
 	} catch (const std::invalid_argument &error) {

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "topology/machine.hpp"
@@ -38,15 +37,6 @@ private:
 };
 
 struct Built {
-	Built() = default;
-	/** @param names for Machine::names, if the builder leaves them to others */
-	Built(Machine built, std::vector<std::string> notes, std::vector<std::string> names = {})
-		: machine(std::move(built)), advice(std::move(notes))
-	{
-		if (!names.empty())
-			machine.names = std::move(names);
-	}
-
 	Machine machine;
 	std::vector<std::string> advice; ///< what can be built, but should not
 };

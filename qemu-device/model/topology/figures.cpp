@@ -217,6 +217,21 @@ double global_gbyte_per_s(const Machine &machine)
 	return sum;
 }
 
+double stages_gbyte_per_s(const Machine &machine)
+{
+	std::vector<double> up;
+
+	for (const Link &link : machine.links) {
+		const uint16_t a = machine.routers[link.end[0].router].at[0];
+		const uint16_t b = machine.routers[link.end[1].router].at[0];
+		const size_t stage = std::min(a, b);
+
+		up.resize(std::max(up.size(), stage + 1));
+		up[stage] += machine.gbyte_per_s(link) * (a == b ? 2 : 1);
+	}
+	return up.empty() ? 0 : *std::min_element(up.begin(), up.end());
+}
+
 double global_gbyte_per_s_per_node(const Machine &machine)
 {
 	return machine.nodes.empty() ? 0 : global_gbyte_per_s(machine) / static_cast<double>(machine.nodes.size());

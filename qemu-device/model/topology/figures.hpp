@@ -63,6 +63,13 @@ std::vector<Bisection> axis_bisections(const Machine &machine);
 /** Bandwidth of all links between groups, each direction once (T42). */
 double global_gbyte_per_s(const Machine &machine);
 
+/**
+ * What all nodes of a folded Clos can send at once, wherever to: what goes up from a stage, of that from which the
+ * least does. The first coordinate of a router is its stage; of links that stay in one both directions count (Q03,
+ * Q36).
+ */
+double stages_gbyte_per_s(const Machine &machine);
+
 /** The same that a node has of its group's, one direction (T40). */
 double global_gbyte_per_s_per_node(const Machine &machine);
 
