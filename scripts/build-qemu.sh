@@ -26,7 +26,14 @@
 qemu_choose "${QEMU:-7.2}"
 out=$QEMU_DIR
 gen=$BUILD/gen
+# Where the model is built. An edit of it costs one source in the folder that `make model` and scripts/unit use; who has none wants QEMU
+# alone, and gets the library from a few files, in half the time.
 model=${ARIES_MODEL_BUILD:-$BUILD/model}
+model_options=()
+if ! [ -e "$model/build.ninja" ] && [ -z "${ARIES_MODEL_BUILD:-}" ]; then
+	model=$BUILD/model-grouped
+	model_options=(-Dgrouped=true)
+fi
 src=$out/src
 build=$out/build
 bin=$out/bin/qemu-system-x86_64
@@ -157,11 +164,15 @@ get_meson() {
 	export PYTHONPATH=$out/meson/usr/lib/python3/dist-packages
 }
 
+# ccache keeps what was compiled with a precompiled header if it may (its manual, "Precompiled headers").
+keep_precompiled() { export CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros; }
+
 configure() {
 	local cc=gcc cxx=g++ own=()
 	if command -v ccache >/dev/null; then
 		# Lets builds in different places share what was compiled.
 		export CCACHE_BASEDIR=$out CCACHE_NOHASHDIR=1
+		keep_precompiled
 		cc='ccache gcc'
 		cxx='ccache g++'
 	fi
@@ -176,12 +187,30 @@ configure() {
 		--without-default-features --without-default-devices --with-devices-x86_64=aries \
 		--cc="$cc" --cxx="$cxx" --enable-system --enable-tcg --enable-kvm --enable-virtfs --enable-attr \
 		--enable-cap-ng --enable-vhost-user --enable-slirp --enable-trace-backends=log --disable-docs --disable-tools \
-		--disable-werror --audio-drv-list= "${own[@]}" --disable-debug-info)
+		"--extra-cflags=-fpch-preprocess -Wno-invalid-pch" --disable-werror --audio-drv-list= "${own[@]}" --disable-debug-info)
 }
 
 build_model() {
 	[ -z "${ARIES_MODEL_BUILD:-}" ] || return 0
-	run "building the model" "$TOP/scripts/build-meson.sh" "$model" "$TOP/qemu-device/model" -- libaries-model.a
+	run "building the model" "$TOP/scripts/build-meson.sh" "$model" "$TOP/qemu-device/model" "${model_options[@]}" -- libaries-model.a
+	[ "$model" = "$BUILD/model-grouped" ] || rm -rf "$BUILD/model-grouped"
+}
+
+# osdep.h, which every source includes first, compiled once with the flags of sources for any machine and once with those for
+# this one: GCC takes that in its place. Nothing it is made from changes once QEMU is configured.
+precompile() {
+	local header=$src/include/qemu/osdep.h source command
+	rm -rf "$header.gch"
+	run "making headers" ninja -C "$build" config-poison.h
+	mkdir "$header.gch"
+	for source in util_thread-pool target_i386_cpu; do
+		command=$(ninja -C "$build" -t commands qemu-system-x86_64 |
+			sed -nE "s/^(ccache )?(.*) -MD -MQ .* -o [^ ]*[./]$source\\.c\\.o -c .*/\\2/p" | tail -n 1)
+		[ -n "$command" ] || { say "osdep.h is read for each source: no command compiles $source"; continue; }
+		run "compiling osdep.h" bash -c "cd '$build' && $command -x c-header -o '$header.gch/$source' -c '$header'"
+		# What ccache goes by, for the file itself is another one each time.
+		run "reading osdep.h" bash -c "cd '$build' && $command -E -P -o '$header.gch/$source.sum' '$header'"
+	done
 }
 
 is_stamp() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
@@ -192,7 +221,7 @@ tree_stamp() {
 	{
 		echo "$out"
 		cat "$dsc" "$TOP/qemu-device/qemu/devices.mak" "$patches"/*.patch
-		declare -f unpack configure get_meson
+		declare -f unpack configure precompile get_meson
 		gcc --version | head -n 1
 	} | sha256sum | cut -d' ' -f1
 }
@@ -200,6 +229,7 @@ tree_stamp() {
 # ninja with a line for every hundredth part; the rest goes to the log.
 compile() {
 	local status=0
+	keep_precompiled
 	if [ -n "${V:-}" ]; then
 		ninja -C "$build" -j "$jobs" qemu-system-x86_64 2>&1 | tee -a "$log" || status=$?
 	else
@@ -221,7 +251,7 @@ binary_key() {
 		find qemu-device/qemu "${patches#"$TOP/"}" qemu-device/model driver/include \
 			\( -name __pycache__ -o -path qemu-device/model/tests \) -prune -o -type f -print0 |
 			LC_ALL=C sort -z | xargs -0 sha256sum
-		sha256sum scripts/{build-qemu,build-meson,qemu-version}.sh scripts/gen-regs.py
+		sha256sum scripts/{build-qemu,build-meson,qemu-version}.sh scripts/{gen-regs,unity}.py
 		if [ -n "${QEMU_DSC:-}" ]; then cat "$QEMU_DSC"; else candidate qemu-system-data; fi
 		distribution
 		gcc --version | head -n 1
@@ -247,7 +277,7 @@ from_store() {
 }
 
 main() {
-	local dsc tree key
+	local dsc tree key model_build
 	if [ "${1:-}" = --print ]; then
 		echo "$bin"
 		return
@@ -264,7 +294,10 @@ main() {
 		return
 	fi
 	run "generating the register headers" python3 "$TOP/scripts/gen-regs.py" "$TOP/driver/include/aries_regs.toml" "$gen"
-	build_model
+	# The network and one processor are busy with QEMU's source and its configuration, the other one has the model meanwhile.
+	build_model &
+	model_build=$!
+	trap wait EXIT
 	dsc=$(find_source)
 	tree=$(tree_stamp)
 	get_meson
@@ -274,9 +307,11 @@ main() {
 		unpack "$dsc"
 		link_device
 		configure
+		precompile
 		echo "$tree" >"$out/tree.stamp"
 	fi
 	link_device
+	wait "$model_build"
 	compile
 	if ! cmp -s "$build/qemu-system-x86_64" "$bin"; then
 		install_binary "$build/qemu-system-x86_64" || die "the binary does not run; the log is $log"
