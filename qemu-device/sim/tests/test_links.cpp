@@ -73,7 +73,7 @@ void bit_errors_are_sent_again_P08_P09(void **)
 				lane = of;
 		}
 
-		const double lost = replays * replay_ticks(lane, SET_FLITS) / lane.flit_ticks;
+		const double lost = replays * replay_ticks(lane, chip::ARIES.line.set_units) / lane.flit_ticks;
 		const double full =
 			6.0 * (UNTIL - FROM) * rig.network.layout().chip.times.cycle_ticks / lane.flit_ticks;
 
