@@ -11,7 +11,6 @@ namespace aries::routing
 namespace
 {
 
-using topology::Link;
 using topology::LinkEnd;
 using topology::Machine;
 
