@@ -295,7 +295,7 @@ QsnetParts parts_of(const QsnetShape &shape)
 	parts.uplinks = uplinks_of(shape);
 	parts.cables = shape.blades ? 0 : shape.nodes * shape.links;
 	parts.stages = stages;
-	if (parts.node_switches == 1)
+	if (parts.node_switches <= 1)
 		return parts;
 	if (parts.node_switches == 2) {
 		parts.top = QsnetTop::Direct;
