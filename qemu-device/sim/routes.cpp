@@ -26,7 +26,7 @@ std::variant<routing::Built, TorusTables> build(const Machine &machine, const ro
 	return routing::build_tables(machine, policy, failures);
 }
 
-/* Whether any way round a ring is cut; if none is, every router reaches every other. */
+/* Whether any way round a ring is cut; if none is, dimension order reaches every router. */
 bool any_cut(const TorusTables &tables)
 {
 	for (uint32_t router = 0; router < tables.routers(); router++) {
@@ -49,7 +49,7 @@ Routes::Routes(const Machine &machine, const routing::Policy &policy, const rout
 {
 	const auto *torus = std::get_if<TorusTables>(&built_);
 
-	if (!torus || !any_cut(*torus))
+	if (!torus || (!torus->by_directions() && !any_cut(*torus)))
 		return;
 
 	std::vector<bool> out(torus->routers());

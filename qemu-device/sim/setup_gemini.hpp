@@ -52,8 +52,10 @@ struct GeminiSetup {
 
 		const routing::TorusDecision decision = choose(at, in, of_class, load, random);
 
-		if (decision.tile != routing::NO_OUTPUT) [[likely]]
+		if (decision.tile != routing::NO_OUTPUT) [[likely]] {
 			header.channel = static_cast<uint8_t>(first + decision.channel);
+			header.via = decision.via;
+		}
 		return decision.tile;
 	}
 

@@ -187,15 +187,18 @@ struct TorusRouting {
 	static TorusDecision next(const TorusRouter &at, uint32_t in, const TorusHeader &header, const Load &load,
 				  uint64_t random) noexcept
 	{
-		if (at.directions) [[unlikely]]
-			return go_on(at, in, header, load, random);
+		const size_t came = torus_axis(in);
+		TorusDecision decision;
 
-		const size_t axis = axis_of(at, header.destination);
-		const bool on = axis == torus_axis(in);
-		TorusDecision decision = go(at, axis, on && header.channel, header, load, random);
+		if (at.directions) [[unlikely]] {
+			decision = go_on(at, in, header, load, random);
+		} else {
+			const size_t axis = axis_of(at, header.destination);
 
-		if (on && at.channels == 1 && decision.tile != NO_OUTPUT)
-			decision.tile = stay(at, axis, torus_onward(in), decision.tile, load);
+			decision = go(at, axis, axis == came && header.channel, header, load, random);
+		}
+		if (at.channels == 1 && decision.tile != NO_OUTPUT && torus_axis(decision.tile) == came)
+			decision.tile = stay(at, came, torus_onward(in), decision.tile, load);
 		return decision;
 	}
 

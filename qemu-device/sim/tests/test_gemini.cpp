@@ -394,8 +394,9 @@ void failures_G57(void **)
 	const Statistics &seen = rig.network.statistics();
 
 	assert_true(rig.network.rebuilds().size() >= 2);
-	assert_true(rig.network.rebuilds().front().cut_groups > 0 || rig.network.rebuilds().back().cut_groups == 0);
-	assert_int_equal(rig.network.rebuilds().back().cut_groups, 0);
+	/* Also while the router is out all others reach each other: ways go by directions. */
+	for (const Rebuild &rebuild : rig.network.rebuilds())
+		assert_int_equal(rebuild.cut_groups, 0);
 	assert_true(seen.lost_on_links + seen.lost_at_nodes > 0);
 	assert_int_equal(seen.injected_packets,
 			 seen.received_packets + seen.lost_on_links + seen.lost_without_way + seen.lost_at_nodes);
