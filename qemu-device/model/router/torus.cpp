@@ -200,6 +200,61 @@ void TorusTables::count_links(const Machine &machine, const Failures &failures)
 			links |= static_cast<uint8_t>(1u << (end.tile - torus_tile(axis, turn)));
 		}
 	}
+	if (routers_[0].channels == 1)
+		keep_rings();
+}
+
+/* The routers of a ring, or of a line that does not close, from its lowest coordinate on. */
+std::vector<uint32_t> TorusTables::ring_of(size_t axis, TorusAddress at) const
+{
+	std::vector<uint32_t> ring;
+
+	for (at[axis] = 0; at[axis] < sizes_[axis]; at[axis]++)
+		ring.push_back(router_at(at));
+	return ring;
+}
+
+/*
+ * With one channel a packet keeps to its ring of single links, each of which has room of its own. One that is broken
+ * would send its packets to another one; if that is broken elsewhere, and sends its packets back, both can fill up. So
+ * only rings of links that are whole are used; if none is, the ring of all parallel links is opened where it is
+ * weakest.
+ */
+void TorusTables::keep_rings()
+{
+	for (const TorusRouter &router : routers_) {
+		for (size_t axis = 0; axis < TORUS_AXES; axis++) {
+			if (router.here[axis] == 0)
+				keep_ring(axis, ring_of(axis, router.here));
+		}
+	}
+}
+
+void TorusTables::keep_ring(size_t axis, const std::vector<uint32_t> &ring)
+{
+	constexpr auto UP = static_cast<size_t>(Turn::Up), DOWN = static_cast<size_t>(Turn::Down);
+	size_t weakest = 0;
+	uint8_t whole = UINT8_MAX;
+
+	for (size_t at = 0; at < ring.size(); at++) {
+		const uint8_t links = routers_[ring[at]].links[axis][UP];
+
+		/* A line, or a dimension of one router. */
+		if (!links)
+			return;
+		if (std::popcount(links) < std::popcount(routers_[ring[weakest]].links[axis][UP]))
+			weakest = at;
+		whole &= links;
+	}
+	if (!whole) {
+		routers_[ring[weakest]].links[axis][UP] = 0;
+		routers_[ring[(weakest + 1) % ring.size()]].links[axis][DOWN] = 0;
+		return;
+	}
+	for (const uint32_t router : ring) {
+		routers_[router].links[axis][UP] &= whole;
+		routers_[router].links[axis][DOWN] &= whole;
+	}
 }
 
 void TorusTables::turn_all()
@@ -219,11 +274,7 @@ void TorusTables::turn_all()
 void TorusTables::turn_line(size_t axis, const TorusAddress &line)
 {
 	const uint32_t size = sizes_[axis];
-	std::vector<uint32_t> routers(size);
-	TorusAddress at = line;
-
-	for (at[axis] = 0; at[axis] < size; at[axis]++)
-		routers[at[axis]] = router_at(at);
+	const std::vector<uint32_t> routers = ring_of(axis, line);
 
 	/* How many steps a packet can go up from each, at most once round. */
 	std::vector<uint32_t> up(size), down(size);

@@ -398,6 +398,9 @@ public:
 
 private:
 	void count_links(const topology::Machine &machine, const Failures &failures);
+	void keep_rings();
+	void keep_ring(size_t axis, const std::vector<uint32_t> &ring);
+	std::vector<uint32_t> ring_of(size_t axis, TorusAddress at) const;
 	void turn_all();
 	void turn_line(size_t axis, const TorusAddress &line);
 	bool has_links(uint32_t router) const noexcept;

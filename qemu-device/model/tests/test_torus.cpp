@@ -266,6 +266,46 @@ void circles_with_one_channel_are_rings_G18(void **)
 	}
 }
 
+/*
+ * With one channel packets keep to rings of single links, and no ring's packets wait for room in a parallel one, also
+ * where single links are out: then the ring of such a link is not used, or all are opened where they are weakest.
+ */
+void circles_with_one_channel_are_rings_of_links_G18_G57(void **)
+{
+	for (const TorusShape &shape :
+	     {TorusShape{4, 6, 3}, TorusShape{5, 6, 1}, TorusShape{1, 8, 4}, TorusShape{4, 6, 3, true}}) {
+		const Machine machine = build_torus(shape);
+
+		for (uint32_t seed = 0; seed < 6; seed++) {
+			const Torus net(shape, 1, some_links(machine, 15 * seed, seed));
+
+			assert_int_equal(net.tables.lost(), 0);
+			assert_true(find_circle(rings_as_one(net, waits(net, Grain::Link))).empty());
+
+			Failures more = some_links(machine, 10 * seed, seed);
+
+			more.routers.push_back(seed);
+
+			const Torus corner(shape, 1, more);
+
+			assert_true(find_circle(rings_as_one(corner, waits(corner, Grain::Link))).empty());
+		}
+	}
+
+	/* One link out: its ring is, and seven are left all round. A link of each out, at different places: one is
+	 * opened. */
+	const TorusShape ring{6, 2, 1};
+	const Torus seven(ring, 1, {{8 * 2 + 3}, {}}), opened(ring, 1, {{0, 9, 18, 27, 36, 45, 6, 15}, {}});
+
+	for (uint32_t router = 0; router < 6; router++) {
+		for (const size_t turn : {0, 1}) {
+			assert_int_equal(seven.tables.router(router).links[0][turn], 0xff & ~(1 << 3));
+			assert_int_equal(std::popcount(opened.tables.router(router).links[0][turn]) == 0,
+					 turn ? router == 1 : router == 0);
+		}
+	}
+}
+
 /* G57: parallel links first; then the long way round, as long as it has to be; nothing goes over what is out. */
 void failed_links_G57(void **)
 {
@@ -397,6 +437,7 @@ int main()
 		cmocka_unit_test(links_of_a_dimension_are_loaded_alike_G06),
 		cmocka_unit_test(no_circle_of_waits_G18),
 		cmocka_unit_test(circles_with_one_channel_are_rings_G18),
+		cmocka_unit_test(circles_with_one_channel_are_rings_of_links_G18_G57),
 		cmocka_unit_test(failed_links_G57),
 		cmocka_unit_test(links_that_are_down),
 		cmocka_unit_test(tables_are_the_sum_of_the_axes_G55),

@@ -111,11 +111,14 @@ inline uint32_t bundle_of(const Torus &net, uint32_t router, uint32_t tile, uint
 	return (router * net.wiring.tiles() + first) * TORUS_DATELINE_CHANNELS + channel;
 }
 
+/* What is a node of the graph: all parallel links, for a packet may take any of them; or each link. */
+enum class Grain : uint8_t { Bundle, Link };
+
 /*
  * What waits for what. From every router to every other: where a packet may go by either half of a ring both are
  * followed, so that these are all ways.
  */
-inline Graph waits(const Torus &net)
+inline Graph waits(const Torus &net, Grain grain = Grain::Bundle)
 {
 	constexpr uint32_t INJECTED = UINT32_MAX;
 	constexpr uint32_t EITHER_BIT = 48; // from it on the bits by which halves are chosen
@@ -141,8 +144,12 @@ inline Graph waits(const Torus &net)
 				continue;
 			header.channel = at.held == INJECTED ? 0 : at.held % TORUS_DATELINE_CHANNELS;
 			header.via = at.via;
-			for (uint64_t choice = 0; choice < (at.in == INJECTED ? 8 : 2); choice++) {
-				const uint64_t random = choice << EITHER_BIT;
+
+			const uint64_t halves = at.in == INJECTED ? 8 : 2, links = grain == Grain::Link ? 8 : 1;
+
+			for (uint64_t choice = 0; choice < halves * links; choice++) {
+				/* The highest of 16 bits choose a link. */
+				const uint64_t random = choice / links << EITHER_BIT | choice % links << 13;
 				const TorusDecision go =
 					at.in == INJECTED ? TorusRouting::first(router, header, NoLoad{}, random)
 							  : TorusRouting::next(router, at.in, header, NoLoad{}, random);
@@ -151,7 +158,11 @@ inline Graph waits(const Torus &net)
 					continue;
 
 				const topology::LinkEnd far = net.wiring.far_end(at.router, go.tile);
-				const uint32_t next = bundle_of(net, at.router, go.tile, go.channel);
+				const uint32_t next =
+					grain == Grain::Link
+						? (at.router * net.wiring.tiles() + go.tile) * TORUS_DATELINE_CHANNELS +
+							  go.channel
+						: bundle_of(net, at.router, go.tile, go.channel);
 
 				if (at.held != INJECTED)
 					graph[at.held].push_back(next);
@@ -167,20 +178,38 @@ inline Graph waits(const Torus &net)
 	return graph;
 }
 
-/* The same with the channels of each ring and direction taken as one. */
+/* Whether packets can go all round the ring of a router. */
+inline bool closes(const Torus &net, TorusAddress at, size_t axis, Turn turn)
+{
+	const uint32_t size = net.tables.router(0).last[axis] + 1u;
+
+	for (at[axis] = 0; at[axis] < size; at[axis]++) {
+		if (!net.tables.router(net.tables.router_at(at)).links[axis][static_cast<size_t>(turn)])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The same with the channels of each ring that closes, and direction, taken as one; of each ring of single links if
+ * they are nodes.
+ */
 inline Graph rings_as_one(const Torus &net, const Graph &graph)
 {
 	const uint32_t tiles = net.wiring.tiles();
-	std::map<std::array<uint32_t, 5>, uint32_t> rings;
+	std::map<std::array<uint32_t, 6>, uint32_t> rings;
 	const auto ring_of = [&](uint32_t channel) {
 		const uint32_t tile = channel / TORUS_DATELINE_CHANNELS % tiles;
 		const auto axis = static_cast<uint32_t>(torus_axis(tile));
 		TorusAddress at = net.tables.router(channel / TORUS_DATELINE_CHANNELS / tiles).here;
 
-		at[axis] = 0;
+		const bool down = tile >= torus_tile(axis, Turn::Down);
+
+		if (closes(net, at, axis, down ? Turn::Down : Turn::Up))
+			at[axis] = 0;
 		return rings
-			.emplace(std::array<uint32_t, 5>{at[0], at[1], at[2], axis,
-							 tile >= torus_tile(axis, Turn::Down)},
+			.emplace(std::array<uint32_t, 6>{at[0], at[1], at[2], axis, down,
+							 tile - torus_tile(axis, down ? Turn::Down : Turn::Up)},
 				 static_cast<uint32_t>(rings.size()))
 			.first->second;
 	};
