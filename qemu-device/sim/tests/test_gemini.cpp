@@ -10,7 +10,9 @@
 
 #include "chip/gemini.hpp"
 #include "rig.hpp"
+#include "setup_gemini.hpp"
 #include "topology/build_torus.hpp"
+#include "topology/wiring.hpp"
 
 using namespace aries;
 using namespace aries::sim;
@@ -403,6 +405,38 @@ void failures_G57(void **)
 	assert_string_equal(rig.network.leftover().c_str(), "");
 }
 
+/* While a router is out the header keeps what the first router writes: the way round it is followed to its end (G57).
+ */
+void ways_round_a_router_are_followed_G57(void **)
+{
+	constexpr uint32_t OUT = 9;
+	const topology::Machine machine = topology::build_torus({.x = 4, .y = 8, .z = 4});
+	const topology::Wiring wiring(machine);
+	const auto quiet = [](uint32_t) { return 0u; };
+
+	for (const uint8_t channels : {uint8_t{1}, uint8_t{2}}) {
+		const routing::TorusTables tables(machine, channels, {{}, {OUT}});
+
+		assert_true(tables.by_directions() && tables.lost() == 0);
+		for (uint32_t pair = 0; pair < 64 * 64; pair++) {
+			uint32_t at = pair / 64, in = chip::GEMINI.tiles.network, hops = 0;
+			const uint32_t to = pair % 64;
+			GeminiSetup::Header header{};
+
+			header.destination = tables.router(to).here;
+			header.channel = pair % 2 ? channels : 0;
+			while (at != to && at != OUT && to != OUT) {
+				const uint8_t tile = GeminiSetup::decide(tables, at, in, header, quiet, pair);
+
+				assert_true(tile < chip::GEMINI.tiles.network && hops++ < 9);
+				in = wiring.far_end(at, tile).tile;
+				at = wiring.far_end(at, tile).router;
+				assert_int_not_equal(at, OUT);
+			}
+		}
+	}
+}
+
 /* Of uniform traffic half crosses the middle of z, by both halves of each ring (G53, G54): raw GB/s of all nodes. */
 double bound_by_z(const topology::TorusShape &torus)
 {
@@ -477,6 +511,7 @@ int main()
 		cmocka_unit_test(marked_packets_are_dropped_G16),
 		cmocka_unit_test(spoiled_packets_are_sent_again_G17),
 		cmocka_unit_test(failures_G57),
+		cmocka_unit_test(ways_round_a_router_are_followed_G57),
 		cmocka_unit_test(uniform_traffic_fills_z_G54),
 		cmocka_unit_test(uniform_traffic_on_ten_by_sixteen_by_twentyfour_G54),
 		cmocka_unit_test(the_largest_machine_fits_G55),
