@@ -112,7 +112,7 @@ void one_flow_takes_all_parallel_links_G15_G45(void **)
 	near("x, by hash", flow(X, {0, 2}, true, {Routing::MinimalHash, 0}), 2 * LINK_GBYTE * EFFICIENCY, 0.1);
 }
 
-/* On a blade lanes have twice the rate and on a backplane 1.6 times; there the host is slower than the links. */
+/* On a blade lanes have twice the rate and on a backplane 1.6 times; there the host is slower than the links (G41). */
 void measured_rates(void **)
 {
 	const topology::TorusShape torus{
