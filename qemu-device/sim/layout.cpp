@@ -164,6 +164,9 @@ std::string check_machine(const Machine &machine)
 	if (uint64_t{type.rows} * type.columns != type.tiles.size())
 		return std::to_string(type.tiles.size()) + " tiles are no " + std::to_string(type.rows) + " rows of " +
 		       std::to_string(type.columns);
+	if (!machine.further.empty())
+		return "node " + std::to_string(machine.further[0].node) +
+		       " has links to several routers: nodes with one are simulated";
 	for (const topology::Link &link : machine.links) {
 		if (link.length_m > MOST_LENGTH_M)
 			return "a link of " + std::to_string(link.length_m) + " m: at most 2,000 m";

@@ -169,6 +169,11 @@ void machines_that_cannot_be(void **)
 	refused(
 		machine, [](RunShape &) {}, "at least two nodes");
 	machine = topology::build_canonical({.p = 1, .a = 2, .h = 1});
+	machine.further.push_back({1, machine.nodes.back()});
+	machine.nodes.pop_back();
+	refused(
+		machine, [](RunShape &) {}, "node 1 has links to several routers");
+	machine = topology::build_canonical({.p = 1, .a = 2, .h = 1});
 	machine.classes[0].gbit_per_lane /= 100;
 	refused(
 		machine, [](RunShape &) {}, "64 times slower than its router");
