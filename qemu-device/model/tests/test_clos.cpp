@@ -1,159 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Routing on a folded Clos (Q06, Q23 to Q25, Q40): every pair by the shortest way up and down, all links loaded alike,
- * no circle of waits, what fails is gone round, and how a link is chosen.
+ * Routing on a folded Clos (Q06, Q24, Q25): every pair by the shortest way up and down, all links loaded alike, no
+ * circle of waits, and how a link is chosen.
  */
-#include "cmocka_cpp.hpp"
+#include "clos_walk.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <random>
-#include <set>
 #include <stdexcept>
 
 #include "dependencies.hpp"
-#include "router/clos.hpp"
 #include "topology/build_canonical.hpp"
-#include "topology/build_clos.hpp"
-#include "topology/build_qsnet.hpp"
 #include "topology/closed_forms.hpp"
-#include "topology/wiring.hpp"
 
 using namespace aries;
 using namespace aries::routing;
-using topology::build_clos;
-using topology::build_qsnet;
-using topology::LinkEnd;
-using topology::Machine;
-using topology::Wiring;
 
 namespace
 {
-
-struct NoLoad {
-	uint32_t operator()(uint32_t) const { return 0; }
-};
-
-/* A machine, its tables, and what walks over it need. */
-struct Clos {
-	explicit Clos(const Machine &of, const ClosChoice &choice = {}, const Failures &failures = {})
-		: machine(of), wiring(machine), tables(machine, choice, failures), nodes(tables.routers())
-	{
-		for (const topology::NodePlace &node : machine.nodes)
-			nodes[node.router]++;
-	}
-
-	uint32_t routers() const { return tables.routers(); }
-	uint32_t tiles() const { return wiring.tiles(); }
-	uint32_t stage(uint32_t router) const { return machine.routers[router].at[0]; }
-	bool is_up(uint32_t router, uint32_t tile) const { return tables.router(router).up.has(tile); }
-
-	Machine machine;
-	Wiring wiring;
-	ClosTables tables;
-	std::vector<uint32_t> nodes; ///< that are first at a router
-};
-
-/* One, two, three and four stages, with and without direct links and shared switches, nodes at several chassis. */
-std::vector<Machine> machines()
-{
-	return {build_qsnet({.nodes = 128}),
-		build_qsnet({.nodes = 256}),
-		build_qsnet({.nodes = 384}),
-		build_qsnet({.nodes = 640}),
-		build_qsnet({.nodes = 500, .top_switches = 48}),
-		build_qsnet({.nodes = 128, .links = 4}),
-		build_qsnet({.nodes = 128, .links = 4, .spread = true}),
-		build_qsnet({.nodes = 16, .blades = true}),
-		build_qsnet({.nodes = 32, .blades = true}),
-		build_qsnet({.nodes = 160, .blades = true}),
-		build_qsnet({.nodes = 560, .blades = true}),
-		build_clos({.radix = 8, .stages = 3}),
-		build_clos({.radix = 4, .stages = 4}),
-		build_clos({.radix = 8, .stages = 2, .top_radix = 24})};
-}
-
-struct Hop {
-	uint32_t router, tile;
-};
-
-/* The way of a packet. @return it arrives */
-template <typename Load>
-bool walk(const Clos &net, uint32_t from, ClosHeader header, const Load &load, std::vector<Hop> &way)
-{
-	uint32_t at = from, in = UINT32_MAX;
-	uint64_t random = header.hash;
-
-	way.clear();
-	while (net.tables.router(at).here != header.destination) {
-		const ClosRouter &router = net.tables.router(at);
-		const auto loads = [&](uint32_t tile) { return load(at, tile); };
-
-		random = mix64(random + at);
-
-		const ClosDecision go = in == UINT32_MAX ? ClosRouting::first(router, header, loads, random)
-							 : ClosRouting::next(router, in, header, loads, random);
-
-		if (go.tile == NO_OUTPUT || way.size() > 16)
-			return false;
-		assert_int_equal(go.channel, header.channel);
-		way.push_back({at, go.tile});
-
-		const LinkEnd far = net.wiring.far_end(at, go.tile);
-
-		if (far.tile == topology::NOT_CONNECTED)
-			fail_msg("router %u sends by tile %u, which has no link", at, go.tile);
-		at = far.router;
-		in = far.tile;
-	}
-
-	const ClosDecision out = ClosRouting::eject(net.tables.router(at), header, NoLoad{}, random);
-
-	return net.machine.router_type.tiles[out.tile].nic_mask >> header.nic & 1;
-}
-
-uint32_t quiet(uint32_t, uint32_t)
-{
-	return 0;
-}
-
-/* Hops from every router to a site over links that are left: up first, then down. Counted without the tables. */
-std::vector<uint32_t> distances(const Clos &net, uint16_t site, const std::set<uint32_t> &out)
-{
-	constexpr uint32_t FAR = UINT32_MAX / 2;
-	std::vector<uint32_t> down(net.routers(), FAR), any;
-
-	for (uint32_t router = 0; router < net.routers(); router++)
-		down[router] = net.tables.router(router).here == site ? 0 : FAR;
-
-	const auto improve = [&](std::vector<uint32_t> &of, bool upwards) {
-		bool changed = false;
-
-		for (uint32_t i = 0; i < net.machine.links.size(); i++) {
-			for (int side = 0; side < 2 && !out.contains(i); side++) {
-				const uint32_t near = net.machine.links[i].end[side].router;
-				const uint32_t far = net.machine.links[i].end[1 - side].router;
-				const bool up = net.stage(far) > net.stage(near);
-				const bool across = net.stage(far) == net.stage(near);
-				const uint32_t behind = across ? down[far] : of[far];
-
-				if ((upwards ? !up && !across : up || across) || behind + 1 >= of[near])
-					continue;
-				of[near] = behind + 1;
-				changed = true;
-			}
-		}
-		return changed;
-	};
-
-	while (improve(down, false)) {
-	}
-	any = down;
-	while (improve(any, true)) {
-	}
-	return any;
-}
 
 /* Every pair, in all modes: as many hops as the shortest way has, and never up again. */
 void every_pair_by_the_shortest_way_Q03(void **)
@@ -342,16 +208,6 @@ Graph waits(const Clos &net)
 	return graph;
 }
 
-Failures some_links(const Machine &machine, uint32_t count, uint32_t seed)
-{
-	std::mt19937 random(seed);
-	Failures failures;
-
-	for (uint32_t i = 0; i < count && !machine.links.empty(); i++)
-		failures.links.push_back(static_cast<uint32_t>(random() % machine.links.size()));
-	return failures;
-}
-
 /* One channel is enough, whole or with links out, and some packets wait for others at all. */
 void no_circle_of_waits(void **)
 {
@@ -461,161 +317,6 @@ void links_of_a_node_Q25(void **)
 			chassis.insert(net.machine.routers[net.wiring.far_end(net.routers() - 1, tile).router].at[1]);
 	}
 	assert_true(chassis == (std::set<uint32_t>{4, 5, 6, 7}));
-}
-
-/* Links between two routers. */
-std::vector<uint32_t> between(const Machine &machine, uint32_t a, uint32_t b)
-{
-	std::vector<uint32_t> links;
-
-	for (uint32_t i = 0; i < machine.links.size(); i++) {
-		if (machine.links[i].end[0].router == a && machine.links[i].end[1].router == b)
-			links.push_back(i);
-	}
-	return links;
-}
-
-/* Q23: Fig. 2 of the source. Neither the router at a broken link uses it, nor others what lies behind it. */
-void broken_link_Q23(void **)
-{
-	const Machine machine = build_qsnet({.nodes = 512});
-	const uint32_t lower = 0, upper = 32; // cards 0 and 8 of the first chassis
-	const Failures failures{between(machine, lower, upper), {}};
-	const Clos old(machine), net(machine, {}, failures);
-	std::vector<Hop> way;
-
-	assert_int_equal(failures.links.size(), 2);
-	for (uint32_t hash = 0; hash < 256; hash++) {
-		const uint32_t other = 1 + hash % 31;
-		const ClosHeader to{.destination = 0, .hash = hash},
-			from{.destination = static_cast<uint16_t>(other), .hash = hash};
-
-		assert_true(walk(net, other, to, quiet, way));
-		assert_int_equal(way.size(), other < 8 ? 2 : 4);
-		assert_true(std::none_of(way.begin(), way.end(), [](const Hop &hop) { return hop.router == upper; }));
-		assert_true(walk(net, 0, from, quiet, way));
-		assert_true(way.size() < 2 || way[1].router != upper);
-	}
-	/* Packets between others still go there. */
-	const ClosWays &ways = net.tables.router(1).to(2);
-
-	assert_int_equal(std::popcount(ways.bits), 16);
-
-	/* With the old tables a packet gets there, and has no way: up again it must not. */
-	const auto down = [&](uint32_t tile) {
-		const auto link = old.wiring.link_of(upper, tile);
-
-		return std::count(failures.links.begin(), failures.links.end(), link) ? LOAD_DOWN : 0;
-	};
-	const ClosHeader header{.destination = 0};
-	uint32_t from_above = 0;
-
-	while (!net.is_up(upper, from_above))
-		from_above++;
-	assert_int_equal(ClosRouting::next(old.tables.router(upper), from_above, header, down, 0).tile, NO_OUTPUT);
-	assert_int_equal(ClosRouting::next(net.tables.router(upper), from_above, header, NoLoad{}, 0).tile, NO_OUTPUT);
-	/* One that came from below may. */
-	assert_true(ClosRouting::next(net.tables.router(upper), 16, header, NoLoad{}, 0).up);
-}
-
-/* Links and routers at random: those have a way that a search without the tables finds one for, and as short a one. */
-void what_fails_is_gone_round_Q23(void **)
-{
-	uint32_t lost = 0, longer = 0;
-	std::vector<Hop> way;
-
-	for (const Machine &machine : machines()) {
-		for (uint32_t seed = 0; seed < 2; seed++) {
-			Failures failures =
-				some_links(machine, static_cast<uint32_t>(machine.links.size() / 3), seed + 1);
-
-			failures.routers.push_back(machine.nodes.back().router);
-
-			const Clos net(machine, {}, failures);
-			std::set<uint32_t> out(failures.links.begin(), failures.links.end());
-
-			for (uint32_t i = 0; i < machine.links.size(); i++) {
-				for (const LinkEnd &end : machine.links[i].end) {
-					if (end.router == failures.routers[0])
-						out.insert(i);
-				}
-			}
-			for (uint16_t site = 0; site < net.tables.sites(); site++) {
-				const auto hops = distances(net, site, out);
-
-				for (uint32_t from = 0; from < net.routers(); from++) {
-					if (!net.nodes[from] || net.tables.router(from).here == site)
-						continue;
-
-					const bool there = hops[from] < net.routers();
-
-					assert_int_equal(net.tables.reaches(from, site), there);
-					assert_int_equal(
-						walk(net, from, {.destination = site, .hash = from}, quiet, way),
-						there);
-					lost += !there;
-					longer += there && hops[from] > 4;
-					if (!there)
-						continue;
-					assert_int_equal(way.size(), hops[from]);
-					for (const Hop &hop : way)
-						assert_false(out.contains(net.wiring.link_of(hop.router, hop.tile)));
-				}
-			}
-		}
-	}
-	assert_true(lost > 0 && longer > 0);
-}
-
-/* What links carry if node n of all sends to node n + by, statically. */
-std::vector<uint32_t> shifted(const Clos &net, uint32_t by)
-{
-	std::vector<uint32_t> load(size_t{net.routers()} * net.tiles());
-	const auto nodes = static_cast<uint32_t>(net.machine.nodes.size());
-	std::vector<Hop> way;
-
-	for (uint32_t node = 0; node < nodes; node++) {
-		const topology::NodePlace &from = net.machine.nodes[node], &to = net.machine.nodes[(node + by) % nodes];
-
-		assert_true(walk(net, from.router,
-				 {.destination = net.tables.router(to.router).here,
-				  .nic = static_cast<uint8_t>(to.nic),
-				  .mode = ClosMode::Static},
-				 quiet, way));
-		for (const Hop &hop : way)
-			load[hop.router * net.tiles() + hop.tile]++;
-	}
-	return load;
-}
-
-/* Q40: by destination alone shifts do not meet; but one link that is out makes another carry twice as much. */
-void static_routing_Q40(void **)
-{
-	for (const Machine &machine :
-	     {build_clos({.radix = 8, .stages = 3}), build_qsnet({.nodes = 128}), build_qsnet({.nodes = 512}),
-	      build_qsnet({.nodes = 1024}), build_qsnet({.nodes = 2048})}) {
-		const Clos net(machine);
-
-		for (const uint32_t by : {1u, 16u, 63u, static_cast<uint32_t>(machine.nodes.size() / 2)}) {
-			const auto load = shifted(net, by);
-
-			assert_int_equal(*std::max_element(load.begin(), load.end()), 1);
-		}
-	}
-
-	const Machine machine = build_qsnet({.nodes = 512});
-	const Clos net(machine, {}, {{between(machine, 0, 32)[0]}, {}});
-	std::vector<uint32_t> taken(net.tiles());
-
-	for (uint16_t site = 8; site < 32; site++) {
-		for (uint8_t nic = 0; nic < 16; nic++) {
-			const ClosHeader header{.destination = site, .nic = nic, .mode = ClosMode::Static};
-
-			taken[ClosRouting::first(net.tables.router(0), header, NoLoad{}, 0).tile]++;
-		}
-	}
-	for (uint32_t tile = 16; tile < 32; tile++)
-		assert_int_equal(taken[tile], tile == 16 ? 0 : tile == 17 ? 48 : 24);
 }
 
 /* 16,384 nodes: 4,096 routers with ways to 1,024. */
@@ -730,9 +431,6 @@ int main()
 		cmocka_unit_test(choice_by_threshold_Q06),
 		cmocka_unit_test(shared_top_switches_Q24),
 		cmocka_unit_test(links_of_a_node_Q25),
-		cmocka_unit_test(broken_link_Q23),
-		cmocka_unit_test(what_fails_is_gone_round_Q23),
-		cmocka_unit_test(static_routing_Q40),
 		cmocka_unit_test(tables_of_the_largest_machine_Q34),
 		cmocka_unit_test(what_is_no_clos),
 		cmocka_unit_test(tables_that_are_moved),
