@@ -45,7 +45,7 @@ uint32_t header_bytes(bool first)
 }
 
 /* What all segments of a packet have in front of them. */
-uint8_t first_byte(const SegmentHeader &header, bool last)
+uint8_t first_byte(const SegmentFields &header, bool last)
 {
 	return static_cast<uint8_t>(header.channel << CHANNEL_SHIFT | (last ? LAST_BIT : 0) | header.priority);
 }
@@ -76,7 +76,7 @@ private:
 		if (crc16(left_.data(), header - CRC16_BYTES) != value_at(left_, header - CRC16_BYTES, CRC16_BYTES))
 			return SegmentFault::Header;
 
-		const SegmentHeader said{
+		const SegmentFields said{
 			static_cast<uint8_t>(left_[0] >> CHANNEL_SHIFT), static_cast<uint8_t>(left_[0] & PRIORITY_MASK),
 			first_ ? static_cast<uint16_t>(value_at(left_, 2, 2)) : got_.header.destination,
 			first_ ? static_cast<uint16_t>(value_at(left_, 4, 2)) : got_.header.timestamp};
@@ -120,7 +120,7 @@ private:
 
 } // namespace
 
-std::vector<uint8_t> encode_segments(const SegmentHeader &header, std::span<const uint8_t> payload, uint32_t id)
+std::vector<uint8_t> encode_segments(const SegmentFields &header, std::span<const uint8_t> payload, uint32_t id)
 {
 	if (header.channel >= CHANNELS || header.priority >= PRIORITIES)
 		throw std::invalid_argument("a packet has a channel below " + std::to_string(CHANNELS) +

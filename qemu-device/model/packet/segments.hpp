@@ -25,13 +25,13 @@ namespace aries
 {
 
 /** What the headers of a packet say. */
-struct SegmentHeader {
+struct SegmentFields {
 	uint8_t channel;  ///< 0 to 31
 	uint8_t priority; ///< 0 to 3
 	uint16_t destination;
 	uint16_t timestamp;
 
-	bool operator==(const SegmentHeader &) const = default;
+	bool operator==(const SegmentFields &) const = default;
 };
 
 /** Why a packet is refused: what it was sent over answers with a NACK (Q20). */
@@ -44,7 +44,7 @@ enum class SegmentFault : uint8_t {
 
 struct ReceivedPacket {
 	SegmentFault fault;
-	SegmentHeader header;
+	SegmentFields header;
 	uint32_t id;
 	std::vector<uint8_t> payload; ///< with a fault as much as came before it
 
@@ -55,7 +55,7 @@ struct ReceivedPacket {
  * A packet as it is sent: wire_bytes() bytes.
  * @throws std::invalid_argument if a field of the header or the payload (4 KB) is too large
  */
-std::vector<uint8_t> encode_segments(const SegmentHeader &header, std::span<const uint8_t> payload, uint32_t id);
+std::vector<uint8_t> encode_segments(const SegmentFields &header, std::span<const uint8_t> payload, uint32_t id);
 
 /** The packet in bytes that came; any bytes, as many as there are. */
 ReceivedPacket decode_segments(std::span<const uint8_t> bytes);

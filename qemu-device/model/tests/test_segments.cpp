@@ -17,7 +17,7 @@ using namespace aries;
 namespace
 {
 
-constexpr SegmentHeader HEADER{.channel = 21, .priority = 2, .destination = 0x3abc, .timestamp = 0xd1e5};
+constexpr SegmentFields HEADER{.channel = 21, .priority = 2, .destination = 0x3abc, .timestamp = 0xd1e5};
 
 std::vector<uint8_t> payload_of(size_t bytes)
 {
@@ -55,7 +55,7 @@ void headers_Q13(void **)
 	assert_int_equal(sent[257], 300 + 8 - 248);
 	assert_int_equal(sent[260], static_cast<uint8_t>(3 + 248));
 	/* Of the most and the least. */
-	for (const SegmentHeader &header : {SegmentHeader{31, 3, 0xffff, 0xffff}, SegmentHeader{0, 0, 0, 0}})
+	for (const SegmentFields &header : {SegmentFields{31, 3, 0xffff, 0xffff}, SegmentFields{0, 0, 0, 0}})
 		assert_true(decode_segments(encode_segments(header, payload_of(9), 0)).header == header);
 }
 
@@ -110,7 +110,7 @@ void what_is_no_packet(void **)
 	longer.push_back(0);
 	assert_true(decode_segments(longer).fault == SegmentFault::Form);
 
-	SegmentHeader other = HEADER;
+	SegmentFields other = HEADER;
 	auto mixed = sent;
 
 	other.channel++;
@@ -133,7 +133,7 @@ void what_is_no_packet(void **)
 
 void what_cannot_be_sent(void **)
 {
-	const auto refused = [](const SegmentHeader &header, size_t bytes, const char *word) {
+	const auto refused = [](const SegmentFields &header, size_t bytes, const char *word) {
 		try {
 			encode_segments(header, payload_of(bytes), 0);
 			fail_msg("it was sent: %s", word);

@@ -6,6 +6,7 @@
  * tile, which takes a packet in 14 cycles; so of a message with n packets the last byte is there 14 (n - 1) cycles
  * later.
  */
+#include "messages.hpp"
 #include "rig.hpp"
 
 using namespace aries;

@@ -98,12 +98,12 @@ void put_and_get_with_responses_P03_P04(void **)
 /* 10/9 cycles a flit with 14 Gb/s, 56/45 with 12.5; two lanes 3/2 of it, one 3 times (P05, P17). */
 void flit_times_are_whole_ticks(void **)
 {
-	assert_int_equal(flit_ticks(14, 3, 875), 50);
-	assert_int_equal(flit_ticks(12.5, 3, 875), 56);
-	assert_int_equal(flit_ticks(14, 2, 875), 75);
-	assert_int_equal(flit_ticks(12.5, 2, 875), 84);
-	assert_int_equal(flit_ticks(14, 1, 875), 150);
-	assert_int_equal(flit_ticks(12.5, 1, 875), 168);
+	assert_int_equal(flit_ticks(chip::ARIES, 14, 3, 875), 50);
+	assert_int_equal(flit_ticks(chip::ARIES, 12.5, 3, 875), 56);
+	assert_int_equal(flit_ticks(chip::ARIES, 14, 2, 875), 75);
+	assert_int_equal(flit_ticks(chip::ARIES, 12.5, 2, 875), 84);
+	assert_int_equal(flit_ticks(chip::ARIES, 14, 1, 875), 150);
+	assert_int_equal(flit_ticks(chip::ARIES, 12.5, 1, 875), 168);
 }
 
 } // namespace
