@@ -27,7 +27,8 @@ PROJECTS: dict[str, tuple[str, str, list[str]]] = {
     "userlib": ("userlib-check", "userlib", ["-Dmodel_build=../.build/model-quick"]),
 }
 # Whose tests all run, in this order, until one sees the mutation; kselftests and tests of clusters only where a mutation names them.
-ALL_OF = {"model": ["model", "model-asan", "userlib"], "qsnet": ["model", "model-asan"], "driver": ["driver"], "kgni": ["kgni"], "userlib": ["userlib"]}
+ALL_OF = {"model": ["model", "model-asan", "userlib"], "qsnet": ["model", "model-asan"], "torus": ["model", "model-asan"],
+          "driver": ["driver"], "kgni": ["kgni"], "userlib": ["userlib"]}
 BOOTED = ("qtest", "guest", "cluster")
 SEEDS = ("agent", "driver-[0-9]*", "gen", "initramfs-*.cpio", "kernel-*", "kgni-[0-9]*", "kselftest", "linux-source", "model", "qemu", "selftests", "ssh",
          "stage", "stamps", "userlib")

@@ -34,6 +34,9 @@ class List(unittest.TestCase):
         for part in PARTS:
             self.assertTrue(any(mutation.file.startswith(part) for mutation in known), part)
 
+    def test_whose_tests_run_is_known_of_each_list(self):
+        self.assertEqual({mutation.unit for mutation in mutations.load(host.TOP).values()}, set(mutants.ALL_OF))
+
     def test_tests_that_are_named_exist(self):
         folders = {"model": "qemu-device/model/tests", "driver": "driver/tests", "kgni": "kgni/tests", "guest": "selftests", "cluster": "selftests/cluster"}
         for mutation in mutations.load(host.TOP).values():
