@@ -17,25 +17,6 @@
 
 #include "aries_core.h"
 
-#ifdef CONFIG_CONTIG_ALLOC
-
-/*
- * Are these pages present, in this zone and managed by the page allocator? Whether they can be
- * migrated is found out by trying.
- */
-static bool aries_ring_possible(const struct zone *zone, unsigned long pfn, unsigned long npages)
-{
-	unsigned long end = pfn + npages;
-
-	for (; pfn < end; pfn++) {
-		struct page *page = pfn_to_online_page(pfn);
-
-		if (!page || page_zone(page) != zone || PageReserved(page))
-			return false;
-	}
-	return true;
-}
-
 /*
  * The page allocator charges pages when it hands them out, but alloc_contig_range() charges nobody,
  * and modules have no function that charges pages. So one page after the other is allocated with
@@ -61,6 +42,25 @@ static int aries_ring_charge(unsigned long pfn, unsigned long npages)
 	}
 #endif
 	return 0;
+}
+
+#ifdef CONFIG_CONTIG_ALLOC
+
+/*
+ * Are these pages present, in this zone and managed by the page allocator? Whether they can be
+ * migrated is found out by trying.
+ */
+static bool aries_ring_possible(const struct zone *zone, unsigned long pfn, unsigned long npages)
+{
+	unsigned long end = pfn + npages;
+
+	for (; pfn < end; pfn++) {
+		struct page *page = pfn_to_online_page(pfn);
+
+		if (!page || page_zone(page) != zone || PageReserved(page))
+			return false;
+	}
+	return true;
 }
 
 static struct page *aries_ring_from_zone(struct zone *zone, unsigned long npages)
