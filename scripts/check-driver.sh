@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-# Check the driver: W=1 build, sparse, checkpatch --strict, and that every file in sysfs and debugfs
-# is described in Documentation/ABI.
+# Check the driver: W=1 build, sparse, a build without options of the kernel that are not needed, checkpatch --strict,
+# and that every file in sysfs and debugfs is described in Documentation/ABI.
 #
 #   check-driver.sh [KERNEL_RELEASE]...     default: every kernel whose headers are installed
 
@@ -39,6 +39,24 @@ build_kernel() {
 		die "kGNI does not build for $release (all of it: $log)"
 	}
 	report "$log" "kGNI: W=1 and sparse, $release"
+}
+
+# Options that Debian's kernels have, and that the driver can do without: those who build their own kernel may have left them out.
+OPTIONAL="CONTIG_ALLOC MEMCG NET_DEVLINK"
+# What asks for them, or calls what does.
+ASKING="core/aries_ring.o aries_dev.o aries_err.o aries_main.o aries_pci.o"
+
+without_options() {
+	local release=$1 log=$BUILD/logs/check-options-$1.log undefined=$BUILD/check-options.h
+	# shellcheck disable=SC2086 # a list
+	printf '#undef CONFIG_%s\n' $OPTIONAL >"$undefined.new"
+	cmp -s "$undefined.new" "$undefined" || mv "$undefined.new" "$undefined"
+	make -s -C "$TOP/driver" KVER="$release" BUILD="$BUILD/check-options-$release" OBJECTS="$ASKING" KCFLAGS="-include $undefined" \
+		CONFIG_NET_DEVLINK= >"$log" 2>&1 || {
+		tail -n 20 "$log" >&2
+		die "the driver does not build for $release without $OPTIONAL (all of it: $log)"
+	}
+	report "$log" "without $OPTIONAL, $release"
 }
 
 style() {
@@ -113,6 +131,7 @@ if [ $# -eq 0 ]; then
 	[ $# -gt 0 ] || die "no kernel headers are installed: run 'make setup'"
 fi
 for release in "$@"; do build_kernel "$release"; done
+without_options "$1"
 style
 sysfs_abi
 debugfs_abi
