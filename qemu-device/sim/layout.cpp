@@ -37,6 +37,11 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 	const topology::Wiring wiring(machine);
 	const uint32_t cycle = layout.chip.times.cycle_ticks;
 
+	/* Routers above the first stage of a Clos have processor tiles that nobody uses. */
+	std::vector<bool> has_nodes(layout.routers, machine.family != "clos");
+
+	for (const topology::NodePlace &node : machine.nodes)
+		has_nodes[node.router] = true;
 	layout.lanes.resize(layout.places());
 	for (uint32_t router = 0; router < layout.routers; router++) {
 		for (uint32_t tile = 0; tile < layout.tiles; tile++) {
@@ -46,7 +51,7 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 			lane.flit_ticks = static_cast<uint16_t>(cycle);
 			if (machine.router_type.tiles[tile].role == TileRole::Processor) {
 				lane.latency_ticks = parameters.netlink_cycles * cycle;
-				lane.used = true;
+				lane.used = has_nodes[router];
 			}
 			if (number == topology::NO_LINK)
 				continue;
@@ -197,9 +202,11 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + (4 + rows) * channels * 2 +
 			      64;
 	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
-	/* Tables: of each router of a group and of each group, or of each coordinate of a torus. */
+	/* Tables: of each router of a group and of each group, or of each coordinate of a torus, or of each site. */
 	const bool groups = &chip_of(machine) == &chip::ARIES;
-	const uint64_t entries = groups ? machine.routers.size() / std::max(machine.groups, 1u) + machine.groups : 64;
+	const uint64_t entries = machine.family == "clos" ? machine.routers.size() / 4 + 64
+				 : groups ? machine.routers.size() / std::max(machine.groups, 1u) + machine.groups
+					  : 64;
 	const uint64_t router = 8 * entries + 256;
 
 	return places * tile + machine.routers.size() * router +

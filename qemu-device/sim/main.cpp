@@ -47,13 +47,13 @@ void repeated(CLI::Option *option)
 
 void add_machine_options(CLI::App &app, Options &options, Output &output)
 {
-	app.add_option("machine", options.machine, "builder (aries, canonical, torus) or a file .yaml");
+	app.add_option("machine", options.machine, "builder (aries, canonical, torus, clos) or a file .yaml");
 	app.add_option("parameters", options.shape, "NAME=VALUE of the builder");
 	app.add_flag("--machines", output.list_machines, "list builders and their parameters");
 	app.add_option(
 		"--channels", options.channels,
 		"virtual channels of each class (default: as many as the router has); of a torus 1, bubbles, or 2, a "
-		"dateline");
+		"dateline; of a Clos 1");
 	app.add_option("--bias", options.bias, "flits that favour minimal ways, in modes adaptive0 to adaptive3")
 		->expected(1, 4);
 	app.add_option("--memory", options.memory_mib, "MiB that may be used (default: what is free)");
@@ -71,7 +71,10 @@ void add_traffic_options(CLI::App &app, Options &options)
 	app.add_option("--shift", traffic.shift,
 		       "distance from source to target: in groups for group, in nodes for offset");
 	app.add_option("--load", options.load, "share of what a node's processor tiles take");
-	app.add_option("--mode", options.mode, "in-order, minimal, nonminimal, adaptive, adaptive1 to adaptive3");
+	app.add_option(
+		"--mode", options.mode,
+		"in-order, minimal, nonminimal, adaptive, adaptive1 to adaptive3; of a Clos in-order (static, by "
+		"destination), minimal (by hash), adaptive");
 	app.add_option("--response-mode", options.response_mode, "mode of responses (default: that of requests)");
 	app.add_option("--radix", traffic.radix, "radix of a tree of collective engines, 2 to 32");
 	app.add_option("--node-processes", traffic.processes,
@@ -247,7 +250,7 @@ int told(const Ranks *ranks)
 
 int parse_and_run(int argc, char **argv, Ranks *ranks)
 {
-	CLI::App app{"Simulates a network of Aries, another dragonfly, or a torus of Gemini, flit by flit.",
+	CLI::App app{"Simulates a network of Aries, another dragonfly, a Clos, or a torus of Gemini, flit by flit.",
 		     "aries-sim"};
 	Options options;
 	Output output;

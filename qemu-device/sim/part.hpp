@@ -18,6 +18,7 @@
 #include "division.hpp"
 #include "layout.hpp"
 #include "packet.hpp"
+#include "router/clos.hpp"
 #include "router/tables.hpp"
 #include "router/torus.hpp"
 #include "statistics.hpp"
@@ -179,7 +180,7 @@ struct Mail {
 };
 
 /** Route tables of a machine, by the strategy of its chip. They must stay. */
-using TablesOf = std::variant<const routing::Tables *, const routing::TorusTables *>;
+using TablesOf = std::variant<const routing::Tables *, const routing::TorusTables *, const routing::ClosTables *>;
 
 /** Called once for a window of time, or less often: nothing here is called for a packet. */
 class Part
@@ -238,12 +239,13 @@ struct PartPlan {
 	uint64_t seed;
 };
 
-/** The part of this number, of the chip that the tables are for. */
+/** The part of this number, of the chip and strategy that the tables are for. */
 std::unique_ptr<Part> make_part(const PartPlan &plan, uint32_t number, TablesOf tables);
 
-/* One for each chip, in a file of its own. */
+/* One for each setup, in a file of its own. */
 std::unique_ptr<Part> make_aries_part(const PartPlan &plan, uint32_t number, const routing::Tables &tables);
 std::unique_ptr<Part> make_gemini_part(const PartPlan &plan, uint32_t number, const routing::TorusTables &tables);
+std::unique_ptr<Part> make_clos_part(const PartPlan &plan, uint32_t number, const routing::ClosTables &tables);
 
 } // namespace aries::sim
 

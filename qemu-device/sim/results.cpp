@@ -202,9 +202,9 @@ void write_links_csv(std::ostream &out, const Result &result)
 /* The file is for devices, which are of a dragonfly. */
 std::string check_background(const topology::Machine &machine)
 {
-	if (&chip_of(machine) == &chip::ARIES)
-		return {};
-	return "--background is for devices, which have Aries: not of a machine of Gemini";
+	if (&chip_of(machine) != &chip::ARIES)
+		return "--background is for devices, which have Aries: not of a machine of Gemini";
+	return machine.family == "clos" ? "--background is for devices, which are of a dragonfly: not of a Clos" : "";
 }
 
 void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result)

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "setup_clos.hpp"
+
 namespace aries::sim
 {
 
 namespace
 {
 
+using routing::ClosTables;
 using routing::TorusTables;
 using topology::Machine;
 
@@ -18,12 +21,9 @@ bool is_torus(const Machine &machine)
 	return &chip_of(machine) == &chip::GEMINI;
 }
 
-std::variant<routing::Built, TorusTables> build(const Machine &machine, const routing::Policy &policy,
-						const routing::Failures &failures)
+bool is_clos(const Machine &machine)
 {
-	if (is_torus(machine))
-		return TorusTables(machine, static_cast<uint8_t>(Routes::channels(machine, policy)), failures);
-	return routing::build_tables(machine, policy, failures);
+	return machine.family == "clos";
 }
 
 /* Whether any way round a ring is cut; if none is, dimension order reaches every router. */
@@ -44,26 +44,46 @@ bool any_cut(const TorusTables &tables)
 
 } // namespace
 
+Routes::Tables Routes::build(const Machine &machine, const routing::Policy &policy, const routing::Failures &failures)
+{
+	if (is_torus(machine))
+		return TorusTables(machine, static_cast<uint8_t>(channels(machine, policy)), failures);
+	if (is_clos(machine))
+		return ClosTables(machine, ClosSetup::CHOICE, failures);
+	return routing::build_tables(machine, policy, failures);
+}
+
 Routes::Routes(const Machine &machine, const routing::Policy &policy, const routing::Failures &failures)
 	: built_(build(machine, policy, failures))
 {
-	const auto *torus = std::get_if<TorusTables>(&built_);
+	if (const auto *torus = std::get_if<TorusTables>(&built_)) {
+		if (torus->by_directions() || any_cut(*torus))
+			count_cut(machine, failures,
+				  [torus](uint32_t from, uint32_t to) { return torus->reaches(from, to); });
+	} else if (const auto *clos = std::get_if<ClosTables>(&built_)) {
+		count_cut(machine, failures,
+			  [clos](uint32_t from, uint32_t to) { return clos->reaches(from, clos->router(to).here); });
+	}
+}
 
-	if (!torus || (!torus->by_directions() && !any_cut(*torus)))
-		return;
+/* What routers with nodes do not reach, but for those that are out. */
+template <typename Reaches>
+void Routes::count_cut(const Machine &machine, const routing::Failures &failures, Reaches reaches)
+{
+	std::vector<bool> ends(machine.routers.size());
 
-	std::vector<bool> out(torus->routers());
-
+	for (const topology::NodePlace &node : machine.nodes)
+		ends[node.router] = true;
 	for (const uint32_t router : failures.routers)
-		out[router] = true;
-	for (uint32_t from = 0; from < torus->routers(); from++) {
+		ends[router] = false;
+	for (uint32_t to = 0; to < ends.size(); to++) {
 		bool reached = false, others = false;
 
-		for (uint32_t to = 0; to < torus->routers() && !out[from]; to++) {
-			if (to == from || out[to])
+		for (uint32_t from = 0; from < ends.size() && ends[to]; from++) {
+			if (from == to || !ends[from])
 				continue;
 			others = true;
-			if (torus->reaches(to, from))
+			if (reaches(from, to))
 				reached = true;
 			else
 				cut_pairs_++;
@@ -76,10 +96,16 @@ std::string Routes::check(const Machine &machine, const routing::Policy &policy)
 {
 	if (machine.family == "aries" || machine.family == "dragonfly")
 		return routing::check_tables(machine, policy);
+	if (is_clos(machine)) {
+		if (channels(machine, policy) > 1)
+			return std::to_string(channels(machine, policy)) +
+			       " channels of a class: a Clos has 1, for no packet goes up after it has gone down";
+		return ClosTables::check(machine);
+	}
 	if (!is_torus(machine))
 		return "a machine of family '" + machine.family +
-		       "' cannot be simulated: packets and routes are those of Aries (families aries and dragonfly) "
-		       "and of Gemini (torus)";
+		       "' cannot be simulated: packets and routes are those of Aries (families aries, dragonfly and "
+		       "clos) and of Gemini (torus)";
 
 	const std::string broken = TorusTables::check(machine);
 
@@ -91,13 +117,17 @@ std::string Routes::check(const Machine &machine, const routing::Policy &policy)
 
 uint32_t Routes::channels(const Machine &machine, const routing::Policy &policy) noexcept
 {
-	return policy.channels ? policy.channels : machine.router_type.request_channels;
+	if (policy.channels)
+		return policy.channels;
+	return is_clos(machine) ? 1 : machine.router_type.request_channels;
 }
 
 TablesOf Routes::tables() const noexcept
 {
 	if (const auto *torus = std::get_if<TorusTables>(&built_))
 		return torus;
+	if (const auto *clos = std::get_if<ClosTables>(&built_))
+		return clos;
 	return &std::get<routing::Built>(built_).tables;
 }
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * The route tables of a machine, whatever its chip: Aries's of groups, Gemini's of a torus.
+ * The route tables of a machine, whatever its chip: Aries's of groups or of a Clos, Gemini's of a torus.
  */
 #ifndef ARIES_SIM_ROUTES_HPP
 #define ARIES_SIM_ROUTES_HPP
@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "part.hpp"
+#include "router/clos.hpp"
 #include "router/table_builder.hpp"
 #include "router/torus.hpp"
 #include "topology/machine.hpp"
@@ -37,11 +38,18 @@ public:
 	std::string lost(const topology::Machine &machine) const;
 
 	size_t cut_routers() const noexcept; ///< that no other one reaches, or of Aries not one of its group
-	size_t cut_groups() const noexcept;  ///< pairs of groups; of a torus pairs of routers, in both directions
+	size_t cut_groups() const noexcept;  ///< pairs of groups; else pairs of routers with nodes, in both directions
 
 private:
-	std::variant<routing::Built, routing::TorusTables> built_;
-	size_t cut_routers_ = 0, cut_pairs_ = 0; // of a torus
+	using Tables = std::variant<routing::Built, routing::TorusTables, routing::ClosTables>;
+
+	static Tables build(const topology::Machine &machine, const routing::Policy &policy,
+			    const routing::Failures &failures);
+	template <typename Reaches>
+	void count_cut(const topology::Machine &machine, const routing::Failures &failures, Reaches reaches);
+
+	Tables built_;
+	size_t cut_routers_ = 0, cut_pairs_ = 0; // of a torus or a Clos
 };
 
 } // namespace aries::sim

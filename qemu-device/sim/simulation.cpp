@@ -22,23 +22,48 @@ constexpr uint32_t STUCK_AFTER = 50000;   // cycles without a packet through a r
 constexpr uint32_t LEAST_TIMEOUT = 10000; // cycles, if packets may be dropped: none is on one link for so long
 constexpr double MIB = 1 << 20;
 
-/* What Gemini has not: by name, so that nobody takes its absence for a result. */
-std::string check_gemini(const RunShape &shape, const Workload &workload, uint32_t channels)
+/* A network whose ways are all minimal. */
+struct MinimalNetwork {
+	const char *who;
+	const char *network;
+	const char *modes;
+};
+
+/* What such a network has not: by name, so that nobody takes its absence for a result. */
+std::string check_minimal(const RunShape &shape, const Workload &workload, const MinimalNetwork &of)
 {
 	const Policy usual = RunShape::default_policy();
+	const std::string who = of.who;
 
 	if (shape.policy.local_bias != usual.local_bias || shape.policy.global_bias != usual.global_bias)
-		return "Gemini has no biases: all its ways are minimal";
+		return who + " has no biases: all its ways are minimal";
+	for (const Job &job : workload.jobs) {
+		if (job.traffic.pattern == Pattern::Group)
+			return std::string(of.network) + " has no groups: traffic group is for dragonflies";
+		for (const RoutingMode mode : {job.traffic.request_mode, job.traffic.response_mode}) {
+			if (mode.routing == Routing::NonminimalHash || mode.bias)
+				return who + " has the modes " + of.modes + ", not " + name_of(mode);
+		}
+	}
+	return {};
+}
+
+std::string check_clos(const RunShape &shape, const Workload &workload)
+{
+	return check_minimal(shape, workload,
+			     {"a Clos", "a Clos", "in-order (static, by destination), minimal (by hash) and adaptive"});
+}
+
+std::string check_gemini(const RunShape &shape, const Workload &workload, uint32_t channels)
+{
+	std::string broken =
+		check_minimal(shape, workload, {"Gemini", "a torus", "in-order, minimal (by hash) and adaptive"});
+
+	if (!broken.empty())
+		return broken;
 	for (const Job &job : workload.jobs) {
 		if (is_collective(job))
 			return "Gemini has no collective engines: traffic allreduce is for Aries";
-		if (job.traffic.pattern == Pattern::Group)
-			return "a torus has no groups: traffic group is for dragonflies";
-		for (const RoutingMode mode : {job.traffic.request_mode, job.traffic.response_mode}) {
-			if (mode.routing == Routing::NonminimalHash || mode.bias)
-				return "Gemini has the modes in-order, minimal (by hash) and adaptive, not " +
-				       name_of(mode);
-		}
 	}
 	for (const Incident &incident : shape.incidents) {
 		if (channels == 1 && (incident.victim == Victim::Links || incident.victim == Victim::Router))
@@ -61,6 +86,8 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 		broken = Routes::check(machine, shape.policy);
 	if (broken.empty() && &chip_of(machine) == &chip::GEMINI)
 		broken = check_gemini(shape, workload, channels);
+	if (broken.empty() && machine.family == "clos")
+		broken = check_clos(shape, workload);
 	if (broken.empty())
 		broken = check_machine(machine);
 	if (broken.empty())

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "chip/aries.hpp"
 #include "topology/closed_forms.hpp"
 
 namespace aries::topology
@@ -14,10 +15,10 @@ namespace
 
 constexpr uint32_t MOST_STAGES = 8;
 constexpr uint32_t MOST_LEAVES = 65536;
-constexpr double MHZ = 312;       ///< of Elite5 (Q39); nothing is told about the other
-constexpr double OPTICAL_M = 20;  ///< our choice, no source has it
-constexpr double INSIDE_M = 1;    ///< likewise
-constexpr unsigned CHANNELS = 32; ///< (Q04)
+/* Routers have what Aries has, as those of the canonical dragonfly: so the two can be compared. */
+constexpr const chip::Chip &CHIP = chip::ARIES;
+constexpr double OPTICAL_M = 20; ///< our choice, no source has it
+constexpr double INSIDE_M = 1;   ///< likewise
 
 uint32_t top_radix_of(const ClosShape &shape)
 {
@@ -76,7 +77,14 @@ private:
 	{
 		RouterType &type = machine_.router_type;
 
-		type = {"folded Clos", 1, 0, {}, leaf_nodes_, CHANNELS, CHANNELS, MHZ};
+		type = {"folded Clos",
+			1,
+			0,
+			{},
+			leaf_nodes_,
+			CHIP.channels.requests,
+			CHIP.channels.responses,
+			static_cast<double>(CHIP.times.router_mhz)};
 		for (uint32_t nic = 0; nic < leaf_nodes_; nic++)
 			type.tiles.push_back({TileRole::Processor, 0, 1u << nic});
 		for (uint32_t stage = 0; stage + 1 < shape_.stages; stage++) {

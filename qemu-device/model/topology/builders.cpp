@@ -254,12 +254,13 @@ std::string describe_routed()
 {
 	return describe<AriesShape>("aries", "groups of chassis of Aries blades") +
 	       describe<CanonicalShape>("canonical", "the dragonfly of the literature") +
-	       describe<TorusShape>("torus", "Gemini's torus of three dimensions");
+	       describe<TorusShape>("torus", "Gemini's torus of three dimensions") +
+	       describe<ClosShape>("clos", "a fat tree of one kind of router");
 }
 
 std::string describe_builders()
 {
-	return describe_routed() + describe<ClosShape>("clos", "a fat tree of one kind of router") +
+	return describe_routed() +
 	       describe<QsnetShape>("qsnet", "QsNetIII's folded Clos of Elite5 switches in chassis");
 }
 

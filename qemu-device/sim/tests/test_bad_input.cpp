@@ -6,6 +6,7 @@
 #include "chip/gemini.hpp"
 #include "rig.hpp"
 #include "sweep.hpp"
+#include "topology/build_clos.hpp"
 #include "topology/build_torus.hpp"
 #include "topology/builders.hpp"
 
@@ -33,12 +34,12 @@ void refused(const topology::Machine &machine, const std::function<void(RunShape
 /* By what they are, whatever channels or tiles they are given. */
 void networks_that_have_no_routes(void **)
 {
-	topology::Machine machine = topology::build_named("clos", {}).machine;
+	topology::Machine machine = topology::build_named("qsnet", {}).machine;
 
 	for (uint32_t channels : {1, 4}) {
 		machine.router_type.request_channels = machine.router_type.response_channels = channels;
 		refused(
-			machine, [](RunShape &) {}, "a machine of family 'clos' cannot be simulated");
+			machine, [](RunShape &) {}, "a machine of family 'qsnet' cannot be simulated");
 	}
 	machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 	machine.family = "torus";
@@ -84,6 +85,46 @@ void what_gemini_has_not(void **)
 			s.incidents = {parse_incident(Change::Fail, "50:router:1", machine)};
 		},
 		"with --channels 2 (a dateline) links and routers may fail");
+}
+
+/* What a Clos has not, and what is none. */
+void what_a_clos_has_not(void **)
+{
+	topology::Machine machine = topology::build_clos({.radix = 4, .stages = 2});
+
+	refused(
+		machine, [](RunShape &s) { s.policy.channels = 2; }, "2 channels of a class: a Clos has 1");
+	refused(
+		machine, [](RunShape &s) { s.policy.global_bias[3]++; }, "a Clos has no biases");
+	refused(
+		machine, [](RunShape &s) { s.traffic.pattern = Pattern::Group; }, "a Clos has no groups");
+	refused(
+		machine,
+		[](RunShape &s) {
+			s.traffic.response_mode = {Routing::NonminimalHash, 0};
+		},
+		"a Clos has the modes in-order (static, by destination), minimal (by hash) and adaptive, not "
+		"nonminimal");
+	refused(
+		machine,
+		[](RunShape &s) {
+			s.traffic.request_mode = {Routing::Adaptive, 1};
+		},
+		"not adaptive1");
+	refused(
+		machine, [](RunShape &s) { s.parameters.host_mbytes = 6980; }, "are Gemini's: Aries has none");
+	refused(
+		machine, [](RunShape &s) { s.memory_bytes = 1 << 10; }, "8 nodes need about");
+	assert_string_equal(check_background(machine).c_str(),
+			    "--background is for devices, which are of a dragonfly: not of a Clos");
+	machine.nodes[0].router = 5;
+	machine.nodes[0].nic = 0;
+	refused(
+		machine, [](RunShape &) {}, "node 0 is at router 5 of stage 1: those of a Clos are in stage 0");
+	machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
+	machine.family = "clos";
+	refused(
+		machine, [](RunShape &) {}, "a Clos is one group whose first coordinate is the stage");
 }
 
 /* What Gemini has and Aries has not. */
@@ -202,9 +243,9 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(networks_that_have_no_routes), cmocka_unit_test(what_gemini_has_not),
-		cmocka_unit_test(what_aries_has_not),           cmocka_unit_test(sweeps_over_two_chips),
-		cmocka_unit_test(shapes_that_cannot_be),        cmocka_unit_test(machines_that_cannot_be),
-		cmocka_unit_test(too_large_for_the_memory),
+		cmocka_unit_test(what_a_clos_has_not),          cmocka_unit_test(what_aries_has_not),
+		cmocka_unit_test(sweeps_over_two_chips),        cmocka_unit_test(shapes_that_cannot_be),
+		cmocka_unit_test(machines_that_cannot_be),      cmocka_unit_test(too_large_for_the_memory),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
