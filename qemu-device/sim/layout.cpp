@@ -7,7 +7,9 @@
 
 #include "chip/aries.hpp"
 #include "chip/gemini.hpp"
+#include "elite5_line.hpp"
 #include "part.hpp"
+#include "switch_checks.hpp"
 #include "topology/wiring.hpp"
 
 namespace aries::sim
@@ -99,7 +101,7 @@ void lay_nodes(const Machine &machine, Layout &layout)
 
 const chip::Chip &chip_of(const Machine &machine) noexcept
 {
-	return machine.family == "torus" ? chip::GEMINI : chip::ARIES;
+	return machine.family == "torus" ? chip::GEMINI : machine.family == "qsnet" ? ELITE5_LINE : chip::ARIES;
 }
 
 uint32_t flit_ticks(const chip::Chip &chip, double gbit_per_lane, unsigned lanes, double clock_mhz)
@@ -117,7 +119,7 @@ Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of
 	  tiles(static_cast<uint32_t>(machine.router_type.tiles.size())), rows(machine.router_type.rows),
 	  columns(machine.router_type.columns), channels(of_class * routing::CLASSES), class_channels(of_class),
 	  nics(machine.router_type.nics), nodes(static_cast<uint32_t>(machine.nodes.size())), groups(machine.groups),
-	  clock_mhz(machine.router_type.clock_mhz), network_links(routers)
+	  clock_mhz(machine.router_type.clock_mhz), packet_bytes(parameters.packet_bytes), network_links(routers)
 {
 	for (uint32_t tile = 0; tile < tiles; tile++) {
 		row_of.push_back(static_cast<uint8_t>(tile / columns));
@@ -172,6 +174,9 @@ std::string check_machine(const Machine &machine)
 	if (!machine.further.empty())
 		return "node " + std::to_string(machine.further[0].node) +
 		       " has links to several routers: nodes with one are simulated";
+	if (&chip == &ELITE5_LINE && (type.tiles.size() > SWITCH_TILES || type.nics > MOST_ADAPTERS))
+		return "a switch of " + std::to_string(type.tiles.size()) + " tiles and " + std::to_string(type.nics) +
+		       " nodes: at most " + std::to_string(SWITCH_TILES) + " and " + std::to_string(MOST_ADAPTERS);
 	for (const topology::Link &link : machine.links) {
 		if (link.length_m > MOST_LENGTH_M)
 			return "a link of " + std::to_string(link.length_m) + " m: at most 2,000 m";
@@ -202,6 +207,9 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + (4 + rows) * channels * 2 +
 			      64;
 	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
+	if (&chip_of(machine) == &ELITE5_LINE)
+		return estimate_switch_bytes(machine);
+
 	/* Tables: of each router of a group and of each group, or of each coordinate of a torus, or of each site. */
 	const bool groups = &chip_of(machine) == &chip::ARIES;
 	const uint64_t entries = machine.family == "clos" ? machine.routers.size() / 4 + 64

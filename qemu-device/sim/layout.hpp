@@ -55,6 +55,7 @@ struct Layout {
 	uint32_t nodes;
 	uint32_t groups;
 	double clock_mhz;
+	uint32_t packet_bytes;       ///< Parameters::packet_bytes
 	std::vector<uint8_t> row_of; ///< of a tile
 	std::vector<uint8_t> column_of;
 	std::vector<Lane> lanes;             ///< by place

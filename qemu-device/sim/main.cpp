@@ -8,6 +8,7 @@
 
 #include "chip/aries.hpp"
 #include "chip/gemini.hpp"
+#include "elite5_line.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "sweep.hpp"
@@ -47,7 +48,7 @@ void repeated(CLI::Option *option)
 
 void add_machine_options(CLI::App &app, Options &options, Output &output)
 {
-	app.add_option("machine", options.machine, "builder (aries, canonical, torus, clos) or a file .yaml");
+	app.add_option("machine", options.machine, "builder (aries, canonical, torus, clos, qsnet) or a file .yaml");
 	app.add_option("parameters", options.shape, "NAME=VALUE of the builder");
 	app.add_flag("--machines", output.list_machines, "list builders and their parameters");
 	app.add_option(
@@ -129,7 +130,9 @@ CLI::App *add_sweep(CLI::App &app, SweepShape &shape)
 /* With the values that they have for the machine that was named. */
 void list_parameters(const Options &options)
 {
-	const Parameters defaults = parameters_of(options.machine == "torus" ? chip::GEMINI : chip::ARIES);
+	const Parameters defaults = parameters_of(options.machine == "torus"   ? chip::GEMINI
+						  : options.machine == "qsnet" ? ELITE5_LINE
+									       : chip::ARIES);
 
 	for (const ParameterInfo &info : parameter_table())
 		std::cout << info.name << '=' << defaults.*info.value << '\t' << info.meaning << '\n';
@@ -250,7 +253,8 @@ int told(const Ranks *ranks)
 
 int parse_and_run(int argc, char **argv, Ranks *ranks)
 {
-	CLI::App app{"Simulates a network of Aries, another dragonfly, a Clos, or a torus of Gemini, flit by flit.",
+	CLI::App app{"Simulates a network of Aries, another dragonfly, a Clos, a torus of Gemini, or QsNetIII, flit by "
+		     "flit.",
 		     "aries-sim"};
 	Options options;
 	Output output;

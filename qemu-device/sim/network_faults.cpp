@@ -3,10 +3,12 @@
 /*
  * Failures in mid-run. What fails does so between two cycles; route tables follow some time later, when the network is
  * empty: requests are held until all that is under way has arrived or is lost, as the supervisor of a real machine
- * does it (R14). So packets of old and new tables never meet, which might wait for each other in a circle.
+ * does it (R14). So packets of old and new tables never meet, which might wait for each other in a circle. Switches of
+ * QsNetIII get new tables while packets are under way.
  */
 #include <algorithm>
 
+#include "elite5_line.hpp"
 #include "network.hpp"
 
 namespace aries::sim
@@ -67,6 +69,11 @@ void Network::change_now()
 		/* All is as it was when they were made. */
 		each_part([](Part &part) { part.hold_requests(false); });
 		tables_at_ = UINT32_MAX;
+		return;
+	}
+	/* Ways up and then down wait for each other in no circle, by whatever tables: packets need not be gone. */
+	if (&layout_.chip == &ELITE5_LINE) {
+		make_tables();
 		return;
 	}
 	if (!held_) {

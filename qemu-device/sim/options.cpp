@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <unistd.h>
 
+#include "elite5_line.hpp"
 #include "jobs.hpp"
 #include "names.hpp"
+#include "switch_records.hpp"
 #include "topo/yaml.hpp"
 
 namespace aries::sim
@@ -47,15 +49,21 @@ void set_modes(const Options &options, RunShape &run)
 		set_traffic(traffic, "response_mode", options.response_mode);
 	if (!options.slow.empty())
 		set_traffic(traffic, "slow", options.slow);
-	if (options.channels > routing::MAX_CHANNELS / routing::CLASSES)
-		throw RunError(std::to_string(options.channels) + " channels of a class: at most " +
-			       std::to_string(routing::MAX_CHANNELS / routing::CLASSES));
 	run.policy.channels = static_cast<uint8_t>(options.channels);
 	if (options.bias.size() > run.policy.local_bias.size())
 		throw RunError(std::to_string(options.bias.size()) + " biases: there are " +
 			       std::to_string(run.policy.local_bias.size()) + " adaptive modes");
 	for (size_t i = 0; i < options.bias.size(); i++)
 		run.policy.local_bias[i] = run.policy.global_bias[i] = options.bias[i];
+}
+
+void check_channels(uint32_t channels, const topology::Machine &machine)
+{
+	const uint32_t most =
+		&chip_of(machine) == &ELITE5_LINE ? LINK_CHANNELS : routing::MAX_CHANNELS / routing::CLASSES;
+
+	if (channels > most)
+		throw RunError(std::to_string(channels) + " channels of a class: at most " + std::to_string(most));
 }
 
 void place_jobs(const Options &options, const topology::Machine &machine, RunShape &run)
@@ -96,6 +104,7 @@ Prepared prepare(const Options &options)
 
 	set_modes(options, run);
 	prepared.built = machine_of(options);
+	check_channels(options.channels, prepared.built.machine);
 	run.parameters = parameters_of(chip_of(prepared.built.machine));
 	for (const std::string &text : options.set) {
 		const std::string broken = set_parameter(run.parameters, text);

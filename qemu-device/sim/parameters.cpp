@@ -5,7 +5,9 @@
 #include <charconv>
 
 #include "chip/gemini.hpp"
+#include "elite5_line.hpp"
 #include "router/tables.hpp"
+#include "switch_checks.hpp"
 
 namespace aries::sim
 {
@@ -42,6 +44,16 @@ constexpr ParameterInfo TABLE[] = {
 	{"router_errors", &Parameters::router_errors,
 	 "Gemini: in 10^12 bits through a router; packets are dropped at their end"},
 	{"host_mbytes", &Parameters::host_mbytes, "Gemini: MB/s of data that a host gives; 0: what the tiles take"},
+	{"packet_bytes", &Parameters::packet_bytes, "QsNetIII: bytes of data of a packet, at most"},
+	{"urgent_bytes", &Parameters::urgent_bytes, "QsNetIII: packets up to this long on a link overtake; 0: none"},
+	{"pool_buffers", &Parameters::pool_buffers, "QsNetIII: buffers of a link for any channel"},
+	{"order", &Parameters::order, "QsNetIII: of light links 0 the first, 1 the next, 2 any; 3: the lighter of two"},
+	{"threshold", &Parameters::threshold, "QsNetIII: packets below which a link is light"},
+	{"write_least", &Parameters::write_least, "QsNetIII: cycles to memory, at least"},
+	{"write_most", &Parameters::write_most, "QsNetIII: cycles to memory, at most"},
+	{"early_answers", &Parameters::early_answers,
+	 "QsNetIII: 1: packets but the last of a message are answered before they are written"},
+	{"retry_cycles", &Parameters::retry_cycles, "QsNetIII: cycles until a refused packet is sent again"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
 	{"near_weight", &Parameters::near_weight, "weight of flits in this router"},
@@ -89,6 +101,8 @@ Parameters parameters_of(const chip::Chip &chip)
 		parameters.host_mbytes = 6980;
 		parameters.down_weight = 0;
 	}
+	if (&chip == &ELITE5_LINE)
+		set_switch_parameters(parameters);
 	return parameters;
 }
 
@@ -121,11 +135,19 @@ std::string set_parameter(Parameters &parameters, const std::string &text)
 namespace
 {
 
-/* What only Gemini has. */
+/* What only one chip has. */
 std::string check_gemini(const Parameters &p, const chip::Chip &chip, uint32_t channels)
 {
 	const uint32_t longest = chip::most_units(chip.packets);
 
+	const bool elite = p.packet_bytes || p.urgent_bytes || p.pool_buffers || p.order || p.threshold ||
+			   p.write_least || p.write_most || p.early_answers || p.retry_cycles;
+
+	if (elite)
+		return std::string(
+			       "packet_bytes, urgent_bytes, pool_buffers, order, threshold, write_least, write_most, "
+			       "early_answers and retry_cycles are QsNetIII's: ") +
+		       chip.name + " has none";
 	if (&chip != &chip::GEMINI)
 		return p.bubble || p.router_errors || p.host_mbytes
 			       ? std::string("bubble, router_errors and host_mbytes are Gemini's: ") + chip.name +
@@ -150,6 +172,8 @@ std::string check_parameters(const Parameters &p, const chip::Chip &chip, uint32
 {
 	const uint32_t longest = chip::most_units(chip.packets);
 
+	if (&chip == &ELITE5_LINE)
+		return check_switch_parameters(p, channels / routing::CLASSES);
 	if (p.channel_reserve < longest)
 		return "a reserve of " + number(p.channel_reserve) + " flits: a channel needs room for a packet of " +
 		       number(longest);

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 #include "part.hpp"
 
+#include "elite5_line.hpp"
+
 namespace aries::sim
 {
 
@@ -10,7 +12,8 @@ std::unique_ptr<Part> make_part(const PartPlan &plan, uint32_t number, TablesOf 
 	if (const auto *torus = std::get_if<const routing::TorusTables *>(&tables))
 		return make_gemini_part(plan, number, **torus);
 	if (const auto *clos = std::get_if<const routing::ClosTables *>(&tables))
-		return make_clos_part(plan, number, **clos);
+		return &plan.layout.chip == &ELITE5_LINE ? make_switch_part(plan, number, **clos)
+							 : make_clos_part(plan, number, **clos);
 	return make_aries_part(plan, number, *std::get<const routing::Tables *>(tables));
 }
 

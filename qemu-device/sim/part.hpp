@@ -246,6 +246,7 @@ std::unique_ptr<Part> make_part(const PartPlan &plan, uint32_t number, TablesOf 
 std::unique_ptr<Part> make_aries_part(const PartPlan &plan, uint32_t number, const routing::Tables &tables);
 std::unique_ptr<Part> make_gemini_part(const PartPlan &plan, uint32_t number, const routing::TorusTables &tables);
 std::unique_ptr<Part> make_clos_part(const PartPlan &plan, uint32_t number, const routing::ClosTables &tables);
+std::unique_ptr<Part> make_switch_part(const PartPlan &plan, uint32_t number, const routing::ClosTables &tables);
 
 } // namespace aries::sim
 

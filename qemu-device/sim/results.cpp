@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "chip/aries.hpp"
+#include "elite5_line.hpp"
 #include "names.hpp"
 #include "simulation.hpp"
 
@@ -187,6 +188,12 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 	}
 	if (shape.parameters.router_errors)
 		json["marked"] = {{"dropped", counted.lost_bad}, {"given_up", counted.given_up}};
+	if (&chip_of(machine) == &ELITE5_LINE)
+		json["answers"] = {{"refused", counted.refused},
+				   {"traps", counted.traps},
+				   {"sent_again", counted.sent_again},
+				   {"came_twice", counted.came_twice},
+				   {"given_up", counted.given_up}};
 	out << json.dump(2) << '\n';
 }
 
@@ -202,8 +209,11 @@ void write_links_csv(std::ostream &out, const Result &result)
 /* The file is for devices, which are of a dragonfly. */
 std::string check_background(const topology::Machine &machine)
 {
-	if (&chip_of(machine) != &chip::ARIES)
-		return "--background is for devices, which have Aries: not of a machine of Gemini";
+	const chip::Chip &chip = chip_of(machine);
+
+	if (&chip != &chip::ARIES)
+		return std::string("--background is for devices, which have Aries: not of a machine of ") +
+		       (&chip == &chip::GEMINI ? "Gemini" : "QsNetIII");
 	return machine.family == "clos" ? "--background is for devices, which are of a dragonfly: not of a Clos" : "";
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "elite5_line.hpp"
 #include "setup_clos.hpp"
+#include "switch_records.hpp"
 
 namespace aries::sim
 {
@@ -21,9 +23,16 @@ bool is_torus(const Machine &machine)
 	return &chip_of(machine) == &chip::GEMINI;
 }
 
+/* Of Aries chips. */
 bool is_clos(const Machine &machine)
 {
 	return machine.family == "clos";
+}
+
+/* Of Elite5 switches. */
+bool is_qsnet(const Machine &machine)
+{
+	return &chip_of(machine) == &ELITE5_LINE;
 }
 
 /* Whether any way round a ring is cut; if none is, dimension order reaches every router. */
@@ -50,6 +59,8 @@ Routes::Tables Routes::build(const Machine &machine, const routing::Policy &poli
 		return TorusTables(machine, static_cast<uint8_t>(channels(machine, policy)), failures);
 	if (is_clos(machine))
 		return ClosTables(machine, ClosSetup::CHOICE, failures);
+	if (is_qsnet(machine))
+		return ClosTables(machine, {}, failures);
 	return routing::build_tables(machine, policy, failures);
 }
 
@@ -60,7 +71,7 @@ Routes::Routes(const Machine &machine, const routing::Policy &policy, const rout
 		if (torus->by_directions() || any_cut(*torus))
 			count_cut(machine, failures,
 				  [torus](uint32_t from, uint32_t to) { return torus->reaches(from, to); });
-	} else if (const auto *clos = std::get_if<ClosTables>(&built_)) {
+	} else if (const auto *clos = std::get_if<ClosTables>(&built_); clos && failures != routing::Failures{}) {
 		count_cut(machine, failures,
 			  [clos](uint32_t from, uint32_t to) { return clos->reaches(from, clos->router(to).here); });
 	}
@@ -102,10 +113,18 @@ std::string Routes::check(const Machine &machine, const routing::Policy &policy)
 			       " channels of a class: a Clos has 1, for no packet goes up after it has gone down";
 		return ClosTables::check(machine);
 	}
+	if (is_qsnet(machine)) {
+		const std::string broken = ClosTables::check(machine);
+
+		return broken.empty() && channels(machine, policy) > LINK_CHANNELS
+			       ? std::to_string(channels(machine, policy)) + " channels of a link: QsNetIII has 1 to " +
+					 std::to_string(LINK_CHANNELS)
+			       : broken;
+	}
 	if (!is_torus(machine))
 		return "a machine of family '" + machine.family +
 		       "' cannot be simulated: packets and routes are those of Aries (families aries, dragonfly and "
-		       "clos) and of Gemini (torus)";
+		       "clos), of Gemini (torus), or of QsNetIII (qsnet)";
 
 	const std::string broken = TorusTables::check(machine);
 

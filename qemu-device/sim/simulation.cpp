@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "chip/gemini.hpp"
+#include "elite5_line.hpp"
 #include "names.hpp"
 #include "routes.hpp"
 
@@ -77,6 +78,34 @@ std::string check_gemini(const RunShape &shape, const Workload &workload, uint32
 	return {};
 }
 
+/* What QsNetIII has not. */
+std::string check_qsnet(const RunShape &shape, const Workload &workload)
+{
+	const Policy usual = RunShape::default_policy();
+
+	if (shape.policy.local_bias != usual.local_bias || shape.policy.global_bias != usual.global_bias)
+		return "QsNetIII has no biases: all its ways are minimal";
+	for (const Job &job : workload.jobs) {
+		if (is_collective(job))
+			return "QsNetIII has no collective engines: traffic allreduce is for Aries";
+		if (job.traffic.pattern == Pattern::Group)
+			return "QsNetIII has no groups: traffic group is for dragonflies";
+		if (job.traffic.operation == Operation::Raw && job.trace.messages.empty())
+			return "QsNetIII answers each packet: there are no raw ones";
+		for (const RoutingMode mode : {job.traffic.request_mode, job.traffic.response_mode}) {
+			if (mode.routing == Routing::NonminimalHash || mode.bias)
+				return "QsNetIII has the modes in-order (static), minimal (by hash) and adaptive, "
+				       "not " +
+				       name_of(mode);
+		}
+	}
+	for (const Incident &incident : shape.incidents) {
+		if (incident.victim == Victim::Lanes)
+			return "'" + incident.text + "': links of QsNetIII have all their lanes, or fail";
+	}
+	return {};
+}
+
 /* The first rule that is broken, by one line. What is laid out is so only if the rules before allow it. */
 std::string broken_rule(const Machine &machine, const RunShape &shape, const Workload &workload, uint32_t channels)
 {
@@ -88,6 +117,8 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 		broken = check_gemini(shape, workload, channels);
 	if (broken.empty() && machine.family == "clos")
 		broken = check_clos(shape, workload);
+	if (broken.empty() && &chip_of(machine) == &ELITE5_LINE)
+		broken = check_qsnet(shape, workload);
 	if (broken.empty())
 		broken = check_machine(machine);
 	if (broken.empty())

@@ -75,7 +75,12 @@ struct Statistics : Counts {
 	uint64_t unanswered = 0;       ///< requests received by a node that failed before it answered
 	uint64_t lost_bad = 0;         ///< marked on their way, dropped at their node
 	uint64_t given_up = 0;         ///< requests whose initiator waited in vain
-	uint64_t overtaken = 0;        ///< requests that came after a later one of their pair of nodes, if watched
+	/* Of switches that answer each packet. */
+	uint64_t refused = 0;    ///< packets answered with a NACK by who had them
+	uint64_t traps = 0;      ///< of them those that had no way on (Q23)
+	uint64_t sent_again = 0; ///< packets after a NACK
+	uint64_t came_twice = 0; ///< packets that must not be done twice, and were not (Q21)
+	uint64_t overtaken = 0;  ///< requests that came after a later one of their pair of nodes, if watched
 	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
 
 	std::vector<Counts> jobs;                  ///< empty if there is one
@@ -131,7 +136,7 @@ private:
 	/* Calls a function with each member of two. */
 	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
 	{
-		static_assert(sizeof(Statistics) == sizeof(Counts) + (13 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
+		static_assert(sizeof(Statistics) == sizeof(Counts) + (17 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
 							    sizeof(std::vector<Counts>) +
 							    sizeof(std::vector<CollectiveCounts>),
 			      "a new member comes in here, too");
@@ -139,7 +144,8 @@ private:
 			     &Statistics::received_packets, &Statistics::received_flits, &Statistics::hops,
 			     &Statistics::checks, &Statistics::lost_on_links, &Statistics::lost_without_way,
 			     &Statistics::lost_at_nodes, &Statistics::unanswered, &Statistics::lost_bad,
-			     &Statistics::given_up, &Statistics::overtaken);
+			     &Statistics::given_up, &Statistics::refused, &Statistics::traps, &Statistics::sent_again,
+			     &Statistics::came_twice, &Statistics::overtaken);
 		for (size_t i = 0; i < a.channel_packets.size(); i++)
 			function(a.channel_packets[i], b.channel_packets[i]);
 		Counts::both(a, b, function);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 
+#include "elite5_line.hpp"
 #include "lengths.hpp"
 
 namespace aries::sim
@@ -58,10 +59,12 @@ std::string number(uint64_t value)
 }
 
 /* Those of all its packets that carry data: of requests, or of responses of a get. */
-uint64_t flits_of_message(const chip::PacketForm &form, Operation operation, uint32_t bytes)
+uint64_t flits_of_message(const chip::PacketForm &form, Operation operation, uint32_t bytes, uint32_t packet_bytes)
 {
 	uint64_t flits = 0;
 
+	if (&form == &ELITE5_LINE.packets)
+		return words_of_message(bytes, packet_bytes);
 	for (uint32_t left = Traffic::packets(bytes); left-- > 0;) {
 		const uint32_t carried = Traffic::bytes_with_left(bytes, left);
 
@@ -222,7 +225,7 @@ Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
 	if (shape.operation == Operation::Raw)
 		placed.shape.bytes = 0;
 	else
-		counted = flits_of_message(layout.chip.packets, shape.operation, shape.bytes);
+		counted = flits_of_message(layout.chip.packets, shape.operation, shape.bytes, layout.packet_bytes);
 	placed.mean_gap = (counted * 100 * PPM << FRACTION) / (shape.load_ppm * layout.inject_flits_per_100_cycles());
 	if (!job.trace.messages.empty())
 		place_trace(job, placed);

@@ -16,6 +16,7 @@
 namespace aries::sim
 {
 
+/** Of a TiledPart. */
 enum class Kind : uint8_t {
 	Arrive,   ///< first flit of packet a through the input stage of tile b
 	Credit,   ///< room at the far end of port a: channel and flits in b
@@ -28,18 +29,19 @@ enum class Kind : uint8_t {
 	CheckNic, ///< look at router a's NICs again
 };
 
-inline constexpr size_t KINDS = 9;
+inline constexpr size_t TILED_KINDS = 9;
 
 struct Event {
 	uint32_t a;
 	uint32_t b;
 };
 
-class Wheel
+/** @p KINDS are how many values @p OfKind has. */
+template <typename OfKind, size_t KINDS> class WheelOf
 {
 public:
 	/** @param horizon cycles ahead that an event can be, at most */
-	explicit Wheel(uint32_t horizon) : mask_(std::bit_ceil(horizon + 1) - 1)
+	explicit WheelOf(uint32_t horizon) : mask_(std::bit_ceil(horizon + 1) - 1)
 	{
 		for (auto &ring : first_)
 			ring.assign(mask_ + size_t{1}, NONE);
@@ -50,7 +52,7 @@ public:
 
 	uint32_t horizon() const noexcept { return mask_; }
 
-	void add(Kind kind, uint32_t cycle, uint32_t a, uint32_t b = 0)
+	void add(OfKind kind, uint32_t cycle, uint32_t a, uint32_t b = 0)
 	{
 		uint32_t &first = first_[static_cast<size_t>(kind)][cycle & mask_];
 
@@ -68,7 +70,7 @@ public:
 	 * second with what the first has fetched.
 	 */
 	template <typename Function, typename Far, typename Near>
-	void take(Kind kind, uint32_t cycle, Function function, Far far, Near near)
+	void take(OfKind kind, uint32_t cycle, Function function, Far far, Near near)
 	{
 		uint32_t &first = first_[static_cast<size_t>(kind)][cycle & mask_];
 		uint32_t piece = first;
@@ -134,6 +136,8 @@ private:
 	std::array<std::vector<uint32_t>, KINDS> first_;
 	std::vector<Piece> pieces_;
 };
+
+using Wheel = WheelOf<Kind, TILED_KINDS>;
 
 } // namespace aries::sim
 

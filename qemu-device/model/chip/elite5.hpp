@@ -2,8 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * Elite5, the switch of QsNetIII, with what is told of Elan5, the adapter at the ends of its links. Its topology is
- * built, its ways are found and its packets are counted; no packet is sent over it yet.
+ * Elite5, the switch of QsNetIII, with what is told of Elan5, the adapter at the ends of its links.
  */
 #ifndef ARIES_CHIP_ELITE5_HPP
 #define ARIES_CHIP_ELITE5_HPP

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/* Elite5 switches: packets hold channels until they are answered, go in segments, and are sent again if refused. */
+#include <cmath>
+#include <sstream>
+
+#include "elite5_line.hpp"
+#include "rig.hpp"
+#include "topology/build_qsnet.hpp"
+
+using namespace aries;
+using namespace aries::sim;
+
+namespace
+{
+
+constexpr double CYCLE_NS = 1000.0 / chip::ELITE5.times.switch_mhz;
+constexpr uint32_t HOP = 12;         // cycles of a switch: 38.5 of at most 40 ns (Q07)
+constexpr uint32_t FULL_WORDS = 133; // of a packet with 1 KB of data
+
+Parameters usual()
+{
+	return parameters_of(ELITE5_LINE);
+}
+
+/* The times that the source has are of switches alone. */
+Parameters without_cables()
+{
+	Parameters parameters = usual();
+
+	parameters.ps_per_m = 0;
+	return parameters;
+}
+
+struct QsnetRig : Rig {
+	QsnetRig(const topology::QsnetShape &shape, const TrafficShape &traffic, const Parameters &parameters = usual(),
+		 const Workers &workers = {}, FaultPlan faults = {}, uint8_t channels = 0)
+		: Rig(topology::build_qsnet(shape), traffic, parameters, 1, with_channels(channels), workers,
+		      std::move(faults))
+	{
+	}
+
+	static routing::Policy with_channels(uint8_t channels)
+	{
+		routing::Policy policy = RunShape::default_policy();
+
+		policy.channels = channels;
+		return policy;
+	}
+};
+
+RunShape shape_of(const TrafficShape &traffic, uint32_t warmup, uint32_t measure,
+		  const Parameters &parameters = usual())
+{
+	RunShape shape;
+
+	shape.parameters = parameters;
+	shape.traffic = traffic;
+	shape.warmup = warmup;
+	shape.measure = measure;
+	return shape;
+}
+
+void expect_nothing_lost(QsnetRig &rig)
+{
+	const Statistics &seen = rig.network.statistics();
+
+	assert_true(seen.injected_packets > 0);
+	assert_int_equal(seen.injected_packets, seen.received_packets + seen.refused + seen.lost_on_links);
+	assert_string_equal(rig.network.leftover().c_str(), "");
+}
+
+/* Full networks of one, two, three and four stages, two links of a node, without a pool and with few channels. */
+void full_networks_drain(void **)
+{
+	const TrafficShape puts{.bytes = 3000, .load_ppm = 1000000};
+	const TrafficShape small{.bytes = 8, .load_ppm = 1000000};
+	const TrafficShape gets{.operation = Operation::Get, .bytes = 2048, .load_ppm = 1000000};
+	Parameters poolless = usual();
+
+	poolless.pool_buffers = 0;
+	for (const topology::QsnetShape &shape :
+	     {topology::QsnetShape{.nodes = 16}, topology::QsnetShape{.nodes = 128},
+	      topology::QsnetShape{.nodes = 40, .blades = true}, topology::QsnetShape{.nodes = 256},
+	      topology::QsnetShape{.nodes = 64, .links = 2}}) {
+		for (const TrafficShape &traffic : {puts, small, gets}) {
+			for (const Parameters &parameters : {usual(), poolless}) {
+				for (const uint8_t channels : {uint8_t{0}, uint8_t{4}}) {
+					QsnetRig rig(shape, traffic, parameters, {}, {}, channels);
+
+					rig.run_and_drain(1500);
+					expect_nothing_lost(rig);
+					assert_int_equal(rig.network.statistics().refused, 0);
+				}
+			}
+		}
+	}
+}
+
+std::string text_of(const topology::Machine &machine, RunShape shape, const Workers &workers)
+{
+	std::ostringstream text;
+
+	shape.workers = workers;
+
+	const Result result = run(machine, shape);
+
+	assert_true(result.measured > 100);
+	write_json(text, machine, shape, result);
+	write_links_csv(text, result);
+	return text.str();
+}
+
+/* Also with errors, failures, gets, and choices by turn. */
+void any_number_of_parts_gives_the_same(void **)
+{
+	const topology::Machine machine = topology::build_qsnet({.nodes = 300, .blades = true});
+	std::vector<RunShape> shapes;
+	Parameters noisy = usual();
+
+	noisy.bit_errors = 3'000'000;
+	noisy.order = 1;
+	noisy.rebuild_cycles = 300;
+	noisy.watch_order = 1;
+	shapes.push_back(shape_of({.bytes = 64, .load_ppm = 600000}, 500, 1500));
+	shapes.push_back(shape_of(
+		{.pattern = Pattern::Permutation, .operation = Operation::Get, .bytes = 2500, .load_ppm = 800000}, 500,
+		1500));
+	shapes.push_back(shape_of({.bytes = 2500, .load_ppm = 700000}, 500, 1500, noisy));
+	for (const char *text : {"600:link:0-20", "700:router:2", "800:node:100"})
+		shapes.back().incidents.push_back(parse_incident(Change::Fail, text, machine));
+	for (const char *text : {"1500:router:2", "1500:node:100", "1500:link:0-20"})
+		shapes.back().incidents.push_back(parse_incident(Change::Repair, text, machine));
+	for (const RunShape &shape : shapes) {
+		const std::string expected = text_of(machine, shape, {});
+
+		for (const uint32_t parts : {2u, 5u, static_cast<uint32_t>(machine.routers.size())})
+			assert_string_equal(text_of(machine, shape, {.parts = parts}).c_str(), expected.c_str());
+		assert_string_equal(text_of(machine, shape, {.threads = 2, .parts = 3}).c_str(), expected.c_str());
+	}
+}
+
+void order_of_events_does_not_matter(void **)
+{
+	const TrafficShape traffic{.bytes = 1500, .load_ppm = 900000};
+	Parameters noisy = usual();
+
+	noisy.bit_errors = 3'000'000;
+
+	QsnetRig one({.nodes = 128}, traffic, noisy), other({.nodes = 128}, traffic, noisy);
+
+	other.network.reverse_events();
+	for (Rig *rig : {static_cast<Rig *>(&one), static_cast<Rig *>(&other)})
+		rig->run_and_drain(3000);
+
+	const Statistics &a = one.network.statistics(), &b = other.network.statistics();
+
+	assert_int_equal(a.injected_packets, b.injected_packets);
+	assert_int_equal(a.hops, b.hops);
+	assert_int_equal(a.came_twice, b.came_twice);
+	assert_int_equal(a.latency.sum(), b.latency.sum());
+	assert_int_equal(a.round_trip.sum(), b.round_trip.sum());
+}
+
+/* Cycles of the first of a few packets in a quiet network. */
+Statistics quiet(const topology::QsnetShape &shape, uint32_t offset, uint32_t bytes, const Parameters &parameters)
+{
+	/* A message of a node in 20,000 cycles. */
+	const auto ppm = static_cast<uint32_t>(50 * words_of_message(bytes, parameters.packet_bytes));
+	QsnetRig rig(shape, {.pattern = Pattern::Offset, .bytes = bytes, .shift = offset, .load_ppm = ppm}, parameters);
+
+	rig.run_and_drain(200000);
+	assert_true(rig.network.statistics().latency.count() > 10);
+	return rig.network.statistics();
+}
+
+/*
+ * n switches are crossed in 12 n cycles, below 40 ns each, and behind them come the words of the packet: 32 bytes of a
+ * small put (Q15), 422 ns of 1 KB. Up to five switches are 200 ns (Q08).
+ */
+void a_quiet_network_takes_40_ns_a_switch_Q07_Q08(void **)
+{
+	const struct {
+		topology::QsnetShape shape;
+		uint32_t offset, switches;
+	} ways[] = {{{.nodes = 16}, 1, 1}, {{.nodes = 128}, 16, 3}, {{.nodes = 512}, 128, 5}};
+
+	for (const auto &way : ways) {
+		for (const auto &[bytes, words] : {std::pair{8u, 4u}, std::pair{1024u, FULL_WORDS}}) {
+			const Statistics seen = quiet(way.shape, way.offset, bytes, without_cables());
+
+			assert_int_equal(seen.network.least(), HOP * way.switches + words);
+			assert_true(HOP * way.switches * CYCLE_NS < 40.0 * way.switches);
+			assert_int_equal(seen.hop_count[way.switches - 1] > 0, 1);
+		}
+	}
+}
+
+/* Data are in memory 300 to 400 ns after they are there; the answer to the last packet waits for it (Q09, Q10). */
+void answers_wait_for_memory_behind_the_last_packet_Q09_Q10(void **)
+{
+	const Statistics seen = quiet({.nodes = 16}, 1, 8, without_cables());
+	const uint32_t there = HOP + 4, back = HOP;
+
+	assert_in_range(seen.message.least(), there + 94, there + 97);
+	assert_in_range(seen.message.most(), there + 122, there + 125 + 4);
+	assert_in_range(seen.round_trip.least(), there + 94 + back, there + 97 + back);
+
+	/* Of four packets three are answered at once: a mean of their round trips tells. */
+	Parameters late = without_cables();
+
+	late.early_answers = 0;
+
+	const double early = quiet({.nodes = 16}, 1, 4096, without_cables()).round_trip.mean();
+	const double waiting = quiet({.nodes = 16}, 1, 4096, late).round_trip.mean();
+
+	print_message("round trips of %.0f cycles, all late %.0f\n", early, waiting);
+	assert_true(waiting - early > 0.75 * 105 && waiting - early < 0.75 * 115);
+}
+
+/*
+ * The share of a link's rate that one flow has with so many channels. All packets are the last ones of their messages,
+ * whose answers wait for 109 cycles, 350 ns, to memory.
+ */
+double share_of_rate(const topology::QsnetShape &shape, uint32_t to, uint32_t bytes, uint8_t channels,
+		     const Parameters &parameters)
+{
+	RunShape run_shape = shape_of({}, 3000, 20000, parameters);
+	Job flow{"flow", {0, to}, {}, {}};
+
+	flow.trace.nodes = 2;
+	for (uint32_t i = 0; i < 23000 / put_words(bytes) + 100; i++)
+		flow.trace.messages.push_back({0, 0, 1, bytes, Operation::Put});
+	run_shape.jobs.push_back(flow);
+	run_shape.policy.channels = channels;
+	run_shape.parameters.write_least = run_shape.parameters.write_most = 109;
+	run_shape.parameters.threshold = std::min<uint32_t>(run_shape.parameters.threshold, channels ? channels : 32);
+	/* One of two nodes sends. */
+	return 2 * run(topology::build_qsnet(shape), run_shape).accepted;
+}
+
+/* A channel is free again after the packet's words, the switches there and back, and what the answer waits for. */
+void channels_for_line_rate_Q04_Q11(void **)
+{
+	const double trip = FULL_WORDS + 2.0 * HOP + 109;
+
+	for (const uint8_t channels : {uint8_t{1}, uint8_t{2}, uint8_t{3}}) {
+		const double expected = std::min(1.0, channels * FULL_WORDS / trip);
+		const double got = share_of_rate({.nodes = 16}, 1, 1024, channels, without_cables());
+
+		print_message("%u channels: %.3f of the line rate, %.3f expected\n", channels, got, expected);
+		assert_true(std::abs(got - expected) < 0.02);
+	}
+	/* Over five switches two are not enough if all answers wait for memory, and three are (Q11). */
+	assert_true(share_of_rate({.nodes = 512}, 128, 1024, 2, without_cables()) < 0.9);
+	assert_true(share_of_rate({.nodes = 512}, 128, 1024, 3, without_cables()) > 0.97);
+	/* Small packets need more; 32 are enough with cables, too. */
+	assert_true(share_of_rate({.nodes = 16}, 1, 64, 8, without_cables()) < 0.7);
+	assert_true(share_of_rate({.nodes = 512}, 128, 1024, 0, usual()) > 0.97);
+}
+
+/* One channel without a pool has one segment in the far buffer: more come when it has left (Q16). */
+void a_pool_lets_one_packet_flow_Q16(void **)
+{
+	Parameters poolless = without_cables();
+
+	poolless.pool_buffers = 0;
+
+	const double trip = FULL_WORDS + 2.0 * HOP + 109;
+	const double with = share_of_rate({.nodes = 16}, 1, 1024, 1, without_cables());
+	const double without = share_of_rate({.nodes = 16}, 1, 1024, 1, poolless);
+
+	print_message("one channel: %.3f with a pool, %.3f without\n", with, without);
+	assert_true(std::abs(with - FULL_WORDS / trip) < 0.02);
+	assert_true(std::abs(without - FULL_WORDS / trip) < 0.02);
+}
+
+/* A small packet waits for the segment that is on a link, 102 ns, and not for the packet (Q17). */
+void small_packets_overtake_Q17(void **)
+{
+	const topology::Machine machine = topology::build_qsnet({.nodes = 16});
+	uint32_t most[2];
+
+	for (const bool overtakes : {false, true}) {
+		RunShape shape = shape_of({}, 2000, 40000, without_cables());
+
+		shape.parameters.packet_bytes = 4000;
+		shape.parameters.urgent_bytes = overtakes ? 256 : 0;
+		shape.jobs.push_back(
+			{"bulk", {0, 1}, {.pattern = Pattern::Offset, .bytes = 64000, .load_ppm = 990000}, {}});
+		shape.jobs.push_back({"small", {2, 3}, {.pattern = Pattern::Offset, .bytes = 8, .load_ppm = 1000}, {}});
+		/* The small ones go to where the large ones go: by a trace, from a node of another job. */
+		shape.jobs.pop_back();
+		shape.jobs[0].nodes = {0, 1, 2};
+		shape.jobs[0].trace.nodes = 3;
+		for (uint32_t i = 0; i < 120; i++)
+			shape.jobs[0].trace.messages.push_back({i * 300, 0, 1, 64000, Operation::Put});
+		for (uint32_t i = 0; i < 100; i++)
+			shape.jobs[0].trace.messages.push_back({2000 + i * 331, 2, 1, 8, Operation::Put});
+		std::stable_sort(shape.jobs[0].trace.messages.begin(), shape.jobs[0].trace.messages.end(),
+				 [](const TracedMessage &a, const TracedMessage &b) { return a.cycle < b.cycle; });
+
+		const Result result = run(machine, shape);
+
+		/* The shortest hundred are the small ones. */
+		most[overtakes] = result.statistics.network.quantile(1);
+		for (uint32_t rank = 1; rank < 1000; rank++) {
+			if (result.statistics.network.quantile(rank) < 500)
+				most[overtakes] = result.statistics.network.quantile(rank);
+		}
+	}
+	print_message("small packets take %u cycles, without overtaking %u\n", most[1], most[0]);
+	assert_true(most[1] <= HOP + 4 + chip::overtaking_ns(chip::ELITE5) / CYCLE_NS + 1);
+	assert_true(most[0] > most[1]);
+}
+
+/* All to all by many nodes: adaptive ways, and those of route tables by destination beside them (Q40). */
+void all_to_all(uint32_t nodes, uint32_t cycles)
+{
+	const topology::Machine machine = topology::build_qsnet({.nodes = nodes});
+	double accepted[2];
+
+	for (const Routing routing : {Routing::Adaptive, Routing::InOrder}) {
+		RunShape shape = shape_of({.pattern = Pattern::AllToAll,
+					   .bytes = 1024,
+					   .load_ppm = 1000000,
+					   .request_mode = {routing, 0}},
+					  cycles / 2, cycles);
+
+		shape.drain = 0;
+		shape.workers.threads = 2;
+		accepted[routing == Routing::InOrder] = run(machine, shape).accepted;
+	}
+	print_message("%u nodes, all to all: %.3f of the adapter, static ways %.3f\n", nodes, accepted[0], accepted[1]);
+	assert_true(accepted[0] > 0.85);
+	assert_true(accepted[1] < accepted[0]);
+}
+
+void all_to_all_on_256_nodes_Q40(void **)
+{
+	all_to_all(256, 6000);
+}
+
+void all_to_all_on_1024_nodes_Q40(void **)
+{
+	if (slow_tests())
+		all_to_all(1024, 12000);
+}
+
+/* Damage is found by CRCs: in headers by switches, else by the destination; all is sent again, and nothing done twice.
+ */
+void damaged_packets_are_sent_again_Q19_Q20_Q21(void **)
+{
+	Parameters noisy = usual();
+
+	noisy.bit_errors = 10'000'000;
+
+	QsnetRig rig({.nodes = 128}, {.bytes = 3000, .load_ppm = 300000}, noisy);
+
+	rig.run_and_drain(20000);
+	expect_nothing_lost(rig);
+
+	const Statistics &seen = rig.network.statistics();
+	const double words = static_cast<double>(seen.injected_flits) / static_cast<double>(seen.injected_packets);
+	const auto spoiled = [words](uint32_t links) { return 1 - std::exp(-words * links * 80e-5); };
+	/* 15 of 127 other nodes are at the same switch, the others behind three. */
+	const double expected = static_cast<double>(seen.injected_packets) * (15 * spoiled(2) + 112 * spoiled(4)) / 127;
+
+	print_message("%u refused, about %.0f expected; %u again, %u came twice\n", static_cast<unsigned>(seen.refused),
+		      expected, static_cast<unsigned>(seen.sent_again), static_cast<unsigned>(seen.came_twice));
+	assert_true(std::abs(static_cast<double>(seen.refused) - expected) < 0.1 * expected);
+	/* Also answers are damaged, and then what they answer comes twice. */
+	assert_true(seen.came_twice > 0);
+	assert_true(seen.sent_again > seen.refused);
+	assert_int_equal(seen.given_up, 0);
+	assert_int_equal(seen.message.count(), seen.message_round_trip.count());
+}
+
+/* Links, switches and nodes fail and come back: ways round them, and what was lost is sent again (Q20 to Q23). */
+void failures_Q23(void **)
+{
+	const topology::QsnetShape shape{.nodes = 128};
+	const topology::Machine machine = topology::build_qsnet(shape);
+	Parameters quick = usual();
+	FaultPlan plan{{}, RunShape::default_policy()};
+
+	quick.rebuild_cycles = 1500;
+	for (const char *text : {"1000:link:0-8", "1500:router:9", "2500:node:20"})
+		plan.incidents.push_back(parse_incident(Change::Fail, text, machine));
+	for (const char *text : {"6000:router:9", "6500:link:0-8", "9000:node:20"})
+		plan.incidents.push_back(parse_incident(Change::Repair, text, machine));
+
+	QsnetRig rig(shape, {.bytes = 3000, .load_ppm = 600000}, quick, {}, plan);
+
+	rig.run_and_drain(12000);
+
+	const Statistics &seen = rig.network.statistics();
+
+	print_message("%u traps, %u refused, %u lost, %u again, %u twice, %u given up\n",
+		      static_cast<unsigned>(seen.traps), static_cast<unsigned>(seen.refused),
+		      static_cast<unsigned>(seen.lost_on_links), static_cast<unsigned>(seen.sent_again),
+		      static_cast<unsigned>(seen.came_twice), static_cast<unsigned>(seen.given_up));
+	expect_nothing_lost(rig);
+	assert_true(rig.network.rebuilds().size() >= 2);
+	for (const Rebuild &rebuild : rig.network.rebuilds())
+		assert_int_equal(rebuild.cut_groups, 0);
+	/* Packets that came down by the links that are out; none any more when tables are new. */
+	assert_true(seen.traps > 0);
+	assert_true(seen.lost_on_links > 0 && seen.came_twice > 0);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(full_networks_drain),
+		cmocka_unit_test(any_number_of_parts_gives_the_same),
+		cmocka_unit_test(order_of_events_does_not_matter),
+		cmocka_unit_test(a_quiet_network_takes_40_ns_a_switch_Q07_Q08),
+		cmocka_unit_test(answers_wait_for_memory_behind_the_last_packet_Q09_Q10),
+		cmocka_unit_test(channels_for_line_rate_Q04_Q11),
+		cmocka_unit_test(a_pool_lets_one_packet_flow_Q16),
+		cmocka_unit_test(small_packets_overtake_Q17),
+		cmocka_unit_test(all_to_all_on_256_nodes_Q40),
+		cmocka_unit_test(all_to_all_on_1024_nodes_Q40),
+		cmocka_unit_test(damaged_packets_are_sent_again_Q19_Q20_Q21),
+		cmocka_unit_test(failures_Q23),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
