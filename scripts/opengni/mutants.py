@@ -19,16 +19,18 @@ from .writing import write_text
 # a mutation of a header has nearly all sources compiled. What stays unseen runs with sanitizers, as in `make check`.
 QUICK = ["-Dgrouped=true", "-Doptimization=0", "-Ddebug=false"]
 SANITIZED = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=g", "-Dcpp_args=-g1"]
+SIMULATOR = "qemu-device/sim"
 PROJECTS: dict[str, tuple[str, str, list[str]]] = {
     "model": ("model-quick", "qemu-device/model", QUICK),
     "model-asan": ("model-asan", "qemu-device/model", SANITIZED),
+    "sim": ("sim-mutated", SIMULATOR, []),
     "driver": ("driver-check", "driver/tests", []),
     "kgni": ("kgni-check", "kgni/tests", []),
     "userlib": ("userlib-check", "userlib", ["-Dmodel_build=../.build/model-quick"]),
 }
 # Whose tests all run, in this order, until one sees the mutation; kselftests and tests of clusters only where a mutation names them.
 ALL_OF = {"model": ["model", "model-asan", "userlib"], "qsnet": ["model", "model-asan"], "torus": ["model", "model-asan"],
-          "driver": ["driver"], "kgni": ["kgni"], "userlib": ["userlib"]}
+          "sim": ["sim"], "driver": ["driver"], "kgni": ["kgni"], "userlib": ["userlib"]}
 BOOTED = ("qtest", "guest", "cluster")
 SEEDS = ("agent", "driver-[0-9]*", "gen", "initramfs-*.cpio", "kernel-*", "kgni-[0-9]*", "kselftest", "linux-source", "model", "qemu", "selftests", "ssh",
          "stage", "stamps", "userlib")
@@ -251,7 +253,8 @@ class Run:
         for test in mutation.tests:
             layer, _, name = test.partition(":")
             named.setdefault(layer, []).append(name)
-        plan = [] if self.named else [(layer, named.pop(layer, []), True) for layer in ALL_OF[mutation.unit]]
+        all_of = ALL_OF["sim" if mutation.file.startswith(f"{SIMULATOR}/") else mutation.unit]  # nothing else is made of its files
+        plan = [] if self.named else [(layer, named.pop(layer, []), True) for layer in all_of]
         order = [*PROJECTS, *BOOTED]
         return plan + [(layer, named[layer], False) for layer in sorted(named, key=order.index) if self.booted or layer in PROJECTS]
 

@@ -13,9 +13,9 @@ from opengni import host, mutants, mutation_table, mutations, tap
 from commands import run
 
 MUTATE = host.TOP / "scripts" / "mutate.py"
-LEAST = {"model": 45, "qsnet": 20, "driver": 18, "kgni": 17, "userlib": 20}
+LEAST = {"model": 45, "qsnet": 20, "sim": 12, "driver": 18, "kgni": 17, "userlib": 20}
 # Folders of which each has mutations.
-PARTS = [f"qemu-device/model/{part}/" for part in ("nic", "router", "link", "netlink", "packet", "gateway", "fabric", "ras")] + [
+PARTS = [f"qemu-device/model/{part}/" for part in ("nic", "router", "link", "netlink", "packet", "gateway", "fabric", "ras")] + ["qemu-device/sim/"] + [
     f"driver/{part}/" for part in ("core", "obj", "dgram", "user")] + ["kgni/clients/ipogif/", "kgni/clients/slnd/", "kgni/clients/pingpong/"] + [
     f"userlib/{part}/" for part in ("src", "pmi/src", "companions/src")]
 SAMPLE = mutations.Mutation("unit/one", "file.c", "a < b", "a <= b", "it counts one too many", ("model:cq",))
@@ -38,7 +38,7 @@ class List(unittest.TestCase):
         self.assertEqual({mutation.unit for mutation in mutations.load(host.TOP).values()}, set(mutants.ALL_OF))
 
     def test_tests_that_are_named_exist(self):
-        folders = {"model": "qemu-device/model/tests", "driver": "driver/tests", "kgni": "kgni/tests", "guest": "selftests", "cluster": "selftests/cluster"}
+        folders = {"model": "qemu-device/model/tests", "sim": "qemu-device/sim/tests", "driver": "driver/tests", "kgni": "kgni/tests", "guest": "selftests", "cluster": "selftests/cluster"}
         for mutation in mutations.load(host.TOP).values():
             self.assertTrue(mutation.tests, mutation.name)
             for test in mutation.tests:
