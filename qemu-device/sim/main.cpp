@@ -54,7 +54,7 @@ void add_machine_options(CLI::App &app, Options &options, Output &output)
 	app.add_option(
 		"--channels", options.channels,
 		"virtual channels of each class (default: as many as the router has); of a torus 1, bubbles, or 2, a "
-		"dateline; of a Clos 1");
+		"dateline; of a Clos 1, of a link of qsnet 1 to 32");
 	app.add_option("--bias", options.bias, "flits that favour minimal ways, in modes adaptive0 to adaptive3")
 		->expected(1, 4);
 	app.add_option("--memory", options.memory_mib, "MiB that may be used (default: what is free)");
@@ -64,8 +64,10 @@ void add_traffic_options(CLI::App &app, Options &options)
 {
 	TrafficShape &traffic = options.run.traffic;
 
-	app.add_option("--traffic", options.traffic,
-		       "uniform, group (worst case), permutation, shift, offset, all-to-all, allreduce");
+	app.add_option(
+		"--traffic", options.traffic,
+		"uniform, group (worst case), permutation, shift, offset, all-to-all, allreduce; of qsnet broadcast, "
+		"barrier, tree-barrier");
 	app.add_option("--operation", options.operation, "put, get, or raw: packets without responses");
 	app.add_option("--bytes", traffic.bytes, "bytes of a message, 8 to 262144");
 	app.add_option("--flits", traffic.raw_flits, "flits of a raw packet, 1 to 14, on a torus 32");
@@ -77,10 +79,11 @@ void add_traffic_options(CLI::App &app, Options &options)
 		"in-order, minimal, nonminimal, adaptive, adaptive1 to adaptive3; of a Clos in-order (static, by "
 		"destination), minimal (by hash), adaptive");
 	app.add_option("--response-mode", options.response_mode, "mode of responses (default: that of requests)");
-	app.add_option("--radix", traffic.radix, "radix of a tree of collective engines, 2 to 32");
+	app.add_option("--radix", traffic.radix,
+		       "radix of a tree of collective engines, or of a tree-barrier, 2 to 32");
 	app.add_option("--node-processes", traffic.processes,
 		       "processes of a node, whose operands its host adds first");
-	app.add_option("--compute", traffic.compute_ns, "ns that a node computes before each allreduce");
+	app.add_option("--compute", traffic.compute_ns, "ns that a node computes before each allreduce or barrier");
 	app.add_option("--slow", options.slow, "RANK:NS: this rank computes longer by NS");
 	app.add_option("--jobs", options.jobs, "file with jobs, as YAML");
 	repeated(app.add_option("--job", options.job, "a job: 'nodes: 384, groups: 3, place: random:1, bytes: 4096'"));

@@ -18,8 +18,9 @@ template <typename Value> struct Named {
 };
 
 constexpr Named<Pattern> PATTERNS[] = {
-	{"uniform", Pattern::Uniform},     {"group", Pattern::Group},   {"permutation", Pattern::Permutation},
-	{"shift", Pattern::Shift},         {"offset", Pattern::Offset}, {"all-to-all", Pattern::AllToAll},
+	{"uniform", Pattern::Uniform},     {"group", Pattern::Group},     {"permutation", Pattern::Permutation},
+	{"shift", Pattern::Shift},         {"offset", Pattern::Offset},   {"all-to-all", Pattern::AllToAll},
+	{"broadcast", Pattern::Broadcast}, {"barrier", Pattern::Barrier}, {"tree-barrier", Pattern::TreeBarrier},
 	{"allreduce", Pattern::Allreduce},
 };
 

@@ -13,10 +13,12 @@
 #include <optional>
 #include <span>
 
+#include "bring_up.hpp"
 #include "faults.hpp"
 #include "part.hpp"
 #include "ranks.hpp"
 #include "routes.hpp"
+#include "switch_groups.hpp"
 
 namespace aries::sim
 {
@@ -111,6 +113,10 @@ private:
 	void set_lanes(const Incident &incident);
 	void set_link(uint32_t link, bool down);
 	void make_tables();
+	void make_groups();
+	void bring_up(uint32_t link);
+	void end_steps();
+	uint32_t errors_in_test(uint32_t link) const noexcept;
 
 	void work(Crew &crew, uint32_t thread);
 	void end_window(Crew &crew);
@@ -137,7 +143,10 @@ private:
 	bool held_ = false;               // requests, until the network is empty
 	routing::Failures built_for_;
 	std::optional<Routes> built_;
+	const std::vector<std::vector<uint32_t>> group_nodes_; // of jobs of QsNetIII; empty if none has broadcasts
+	std::optional<SwitchGroups> groups_;
 	std::vector<Rebuild> rebuilds_;
+	std::vector<BringUp> rising_; // links of QsNetIII that have been repaired
 };
 
 } // namespace aries::sim

@@ -17,7 +17,8 @@ namespace aries::sim
 namespace
 {
 
-constexpr uint32_t LOOK_AGAIN = 100; // cycles until it is looked again whether the network is empty
+constexpr uint64_t TESTS = 0x74657374; // what random words are for
+constexpr uint32_t LOOK_AGAIN = 100;   // cycles until it is looked again whether the network is empty
 
 uint32_t place_of(const Layout &layout, const topology::LinkEnd &end)
 {
@@ -49,7 +50,11 @@ uint32_t Network::next_change() const noexcept
 {
 	const bool more = next_incident_ < plan_.incidents.size();
 
-	return std::min(more ? plan_.incidents[next_incident_].cycle : UINT32_MAX, tables_at_);
+	uint32_t next = std::min(more ? plan_.incidents[next_incident_].cycle : UINT32_MAX, tables_at_);
+
+	for (const BringUp &link : rising_)
+		next = std::min(next, link.until());
+	return next;
 }
 
 void Network::change_now()
@@ -60,6 +65,7 @@ void Network::change_now()
 		parts_[part]->use_mail(mails_[written_][part].data());
 	while (next_incident_ < plan_.incidents.size() && plan_.incidents[next_incident_].cycle <= now_)
 		happen(plan_.incidents[next_incident_++]);
+	end_steps();
 	if (tables_at_ > now_)
 		return;
 
@@ -94,8 +100,14 @@ void Network::happen(const Incident &incident)
 
 	const FaultState::Changed changed = state_.apply(incident);
 
-	for (const uint32_t link : changed.links)
-		set_link(link, !incident.up);
+	const bool in_steps = incident.up && &layout_.chip == &ELITE5_LINE;
+
+	for (const uint32_t link : changed.links) {
+		if (in_steps)
+			bring_up(link);
+		else
+			set_link(link, !incident.up);
+	}
 	if (incident.victim == Victim::Router) {
 		for (const uint8_t tile : layout_.processor_tiles)
 			each_part([this, &incident, tile](Part &part) {
@@ -106,14 +118,47 @@ void Network::happen(const Incident &incident)
 		each_part([&incident, node](Part &part) { part.set_dead(node, !incident.up); });
 	if (changed.links.empty() && incident.victim != Victim::Router)
 		return;
-	if (held_)
+	if (held_ || in_steps)
 		return;
 	tables_at_ = now_ + parameters_.rebuild_cycles;
 	each_part([](Part &part) { part.wait_for_tables(); });
 }
 
+/* A link of QsNetIII works again, but is not in use before it has been looked at (Q41). */
+void Network::bring_up(uint32_t link)
+{
+	rising_.emplace_back(link, now_, parameters_.bring_up_cycles);
+}
+
+/* The errors that the random packets of a test have, in both directions of a link. */
+uint32_t Network::errors_in_test(uint32_t link) const noexcept
+{
+	constexpr double BITS_OF_CYCLE = 2 * 80;
+	const double mean = parameters_.bring_up_cycles * BITS_OF_CYCLE * parameters_.bit_errors * 1e-12;
+	const double part = static_cast<double>(random_of(TESTS, link, now_) >> 11) * 0x1p-53;
+
+	return static_cast<uint32_t>(mean + part);
+}
+
+void Network::end_steps()
+{
+	for (size_t i = 0; i < rising_.size();) {
+		BringUp &rising = rising_[i];
+
+		if (rising.until() > now_ || !rising.end_step({true, errors_in_test(rising.link())})) {
+			i++;
+			continue;
+		}
+		set_link(rising.link(), false);
+		tables_at_ = now_;
+		rising_.erase(rising_.begin() + static_cast<ptrdiff_t>(i));
+	}
+}
+
 void Network::set_link(uint32_t link, bool down)
 {
+	if (down)
+		std::erase_if(rising_, [link](const BringUp &rising) { return rising.link() == link; });
 	for (const topology::LinkEnd &end : machine_.links[link].end)
 		each_part([this, &end, down](Part &part) { part.set_down(place_of(layout_, end), down); });
 }
@@ -134,15 +179,27 @@ void Network::set_lanes(const Incident &incident)
 void Network::make_tables()
 {
 	built_for_ = state_.failures();
-
+	for (const BringUp &rising : rising_)
+		built_for_.links.push_back(rising.link());
+	std::sort(built_for_.links.begin(), built_for_.links.end());
 	built_.emplace(machine_, plan_.policy, built_for_);
 	rebuilds_.push_back({now_, built_->cut_routers(), built_->cut_groups()});
 	each_part([this](Part &part) {
 		part.use_tables(built_->tables());
 		part.hold_requests(false);
 	});
+	make_groups();
 	held_ = false;
 	tables_at_ = UINT32_MAX;
+}
+
+/* The tree moves if what it is made of has failed (Q32). */
+void Network::make_groups()
+{
+	if (group_nodes_.empty())
+		return;
+	groups_.emplace(machine_, built_for_, group_nodes_);
+	each_part([this](Part &part) { part.use_groups(&*groups_); });
 }
 
 } // namespace aries::sim

@@ -54,6 +54,8 @@ constexpr ParameterInfo TABLE[] = {
 	{"early_answers", &Parameters::early_answers,
 	 "QsNetIII: 1: packets but the last of a message are answered before they are written"},
 	{"retry_cycles", &Parameters::retry_cycles, "QsNetIII: cycles until a refused packet is sent again"},
+	{"bring_up_cycles", &Parameters::bring_up_cycles,
+	 "QsNetIII: cycles of each step in which a link is brought up"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
 	{"near_weight", &Parameters::near_weight, "weight of flits in this router"},
@@ -141,12 +143,12 @@ std::string check_gemini(const Parameters &p, const chip::Chip &chip, uint32_t c
 	const uint32_t longest = chip::most_units(chip.packets);
 
 	const bool elite = p.packet_bytes || p.urgent_bytes || p.pool_buffers || p.order || p.threshold ||
-			   p.write_least || p.write_most || p.early_answers || p.retry_cycles;
+			   p.write_least || p.write_most || p.early_answers || p.retry_cycles || p.bring_up_cycles;
 
 	if (elite)
 		return std::string(
 			       "packet_bytes, urgent_bytes, pool_buffers, order, threshold, write_least, write_most, "
-			       "early_answers and retry_cycles are QsNetIII's: ") +
+			       "early_answers, retry_cycles and bring_up_cycles are QsNetIII's: ") +
 		       chip.name + " has none";
 	if (&chip != &chip::GEMINI)
 		return p.bubble || p.router_errors || p.host_mbytes

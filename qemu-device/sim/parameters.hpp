@@ -59,15 +59,16 @@ struct Parameters {
 	uint32_t host_mbytes = 0; ///< of data that a host gives its NIC in a microsecond; 0: what the tiles take
 
 	/* Of Elite5 alone; else 0. */
-	uint32_t packet_bytes = 0;  ///< of data, at most, that a transfer is cut into (Q12)
-	uint32_t urgent_bytes = 0;  ///< on a link: packets up to this long overtake where segments end (Q17); 0: none
-	uint32_t pool_buffers = 0;  ///< of a link, for any channel that needs a second one (Q16)
-	uint32_t order = 0;         ///< of ClosOrder: by which a lightly loaded link is taken (Q06)
-	uint32_t threshold = 0;     ///< packets below which a link is lightly loaded (Q06)
-	uint32_t write_least = 0;   ///< cycles from a packet's last word to its data in memory (Q09)
-	uint32_t write_most = 0;    ///< each packet has another time between them
-	uint32_t early_answers = 0; ///< packets but the last of a message are answered before they are written (Q10)
-	uint32_t retry_cycles = 0;  ///< from a NACK to when the packet may leave again; no source
+	uint32_t packet_bytes = 0;    ///< of data, at most, that a transfer is cut into (Q12)
+	uint32_t urgent_bytes = 0;    ///< on a link: packets up to this long overtake where segments end (Q17); 0: none
+	uint32_t pool_buffers = 0;    ///< of a link, for any channel that needs a second one (Q16)
+	uint32_t order = 0;           ///< of ClosOrder: by which a lightly loaded link is taken (Q06)
+	uint32_t threshold = 0;       ///< packets below which a link is lightly loaded (Q06)
+	uint32_t write_least = 0;     ///< cycles from a packet's last word to its data in memory (Q09)
+	uint32_t write_most = 0;      ///< each packet has another time between them
+	uint32_t early_answers = 0;   ///< packets but the last of a message are answered before they are written (Q10)
+	uint32_t retry_cycles = 0;    ///< from a NACK to when the packet may leave again; no source
+	uint32_t bring_up_cycles = 0; ///< of each of the three steps in which a link comes into use (Q41); no source
 
 	uint32_t watch_order = 0; ///< count requests that others of their pair of nodes overtake (R12)
 

@@ -182,6 +182,8 @@ struct Mail {
 /** Route tables of a machine, by the strategy of its chip. They must stay. */
 using TablesOf = std::variant<const routing::Tables *, const routing::TorusTables *, const routing::ClosTables *>;
 
+class SwitchGroups;
+
 /** Called once for a window of time, or less often: nothing here is called for a packet. */
 class Part
 {
@@ -218,6 +220,9 @@ public:
 	virtual void wait_for_tables() = 0;
 	virtual void hold_requests(bool hold) = 0;
 	virtual void use_tables(TablesOf tables) = 0;
+
+	/** Of QsNetIII: null if no job has broadcasts. They must stay. */
+	virtual void use_groups(const SwitchGroups *) {}
 
 	virtual size_t live() const noexcept = 0; ///< packets
 	virtual bool idle() const noexcept = 0;

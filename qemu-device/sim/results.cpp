@@ -41,10 +41,25 @@ Json allreduce_of(const TrafficShape &traffic)
 	return json;
 }
 
+Json group_of(const TrafficShape &traffic)
+{
+	Json json{{"pattern", name_of(traffic.pattern)}, {"compute_ns", traffic.compute_ns}};
+
+	if (traffic.pattern == Pattern::Broadcast)
+		json["bytes"] = traffic.bytes;
+	if (traffic.pattern == Pattern::TreeBarrier)
+		json["radix"] = traffic.radix;
+	if (traffic.slow_ns)
+		json["slow"] = {{"rank", traffic.slow_rank}, {"ns", traffic.slow_ns}};
+	return json;
+}
+
 Json traffic_of(const TrafficShape &traffic)
 {
 	if (traffic.pattern == Pattern::Allreduce)
 		return allreduce_of(traffic);
+	if (is_group(traffic.pattern))
+		return group_of(traffic);
 
 	Json json{{"pattern", name_of(traffic.pattern)}, {"operation", name_of(traffic.operation)}};
 

@@ -23,6 +23,17 @@ constexpr uint32_t STUCK_AFTER = 50000;   // cycles without a packet through a r
 constexpr uint32_t LEAST_TIMEOUT = 10000; // cycles, if packets may be dropped: none is on one link for so long
 constexpr double MIB = 1 << 20;
 
+/* What only QsNetIII has. */
+std::string check_groups(const Machine &machine, const Workload &workload)
+{
+	for (const Job &job : workload.jobs) {
+		if (is_group(job) && &chip_of(machine) != &ELITE5_LINE)
+			return std::string("traffic ") + name_of(job.traffic.pattern) +
+			       " is QsNetIII's: " + chip_of(machine).name + " has no broadcast in the network";
+	}
+	return {};
+}
+
 /* A network whose ways are all minimal. */
 struct MinimalNetwork {
 	const char *who;
@@ -81,23 +92,16 @@ std::string check_gemini(const RunShape &shape, const Workload &workload, uint32
 /* What QsNetIII has not. */
 std::string check_qsnet(const RunShape &shape, const Workload &workload)
 {
-	const Policy usual = RunShape::default_policy();
+	std::string broken = check_minimal(
+		shape, workload, {"QsNetIII", "QsNetIII", "in-order (static), minimal (by hash) and adaptive"});
 
-	if (shape.policy.local_bias != usual.local_bias || shape.policy.global_bias != usual.global_bias)
-		return "QsNetIII has no biases: all its ways are minimal";
+	if (!broken.empty())
+		return broken;
 	for (const Job &job : workload.jobs) {
 		if (is_collective(job))
 			return "QsNetIII has no collective engines: traffic allreduce is for Aries";
-		if (job.traffic.pattern == Pattern::Group)
-			return "QsNetIII has no groups: traffic group is for dragonflies";
 		if (job.traffic.operation == Operation::Raw && job.trace.messages.empty())
 			return "QsNetIII answers each packet: there are no raw ones";
-		for (const RoutingMode mode : {job.traffic.request_mode, job.traffic.response_mode}) {
-			if (mode.routing == Routing::NonminimalHash || mode.bias)
-				return "QsNetIII has the modes in-order (static), minimal (by hash) and adaptive, "
-				       "not " +
-				       name_of(mode);
-		}
 	}
 	for (const Incident &incident : shape.incidents) {
 		if (incident.victim == Victim::Lanes)
@@ -113,6 +117,8 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 
 	if (broken.empty())
 		broken = Routes::check(machine, shape.policy);
+	if (broken.empty())
+		broken = check_groups(machine, workload);
 	if (broken.empty() && &chip_of(machine) == &chip::GEMINI)
 		broken = check_gemini(shape, workload, channels);
 	if (broken.empty() && machine.family == "clos")
@@ -243,7 +249,8 @@ Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Lay
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
 	const double capacity = static_cast<double>(layout.inject_flits_per_100_cycles()) / 100;
 
-	return {job.nodes.size(), job.trace.messages.empty() && !is_collective(job) ? job.traffic.load_ppm / 1e6 : 0,
+	return {job.nodes.size(),
+		job.trace.messages.empty() && !is_collective(job) && !is_group(job) ? job.traffic.load_ppm / 1e6 : 0,
 		flits / node_cycles / capacity,
 		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
 }
@@ -279,7 +286,7 @@ void add_collectives(const Workload &workload, const RunShape &shape, Result &re
 		const auto nodes = static_cast<uint32_t>(workload.jobs[i].nodes.size());
 		CollectiveResult collective{.begun = counts.operations.size(), .lost = counts.lost};
 
-		if (is_collective(workload.jobs[i]))
+		if (is_collective(workload.jobs[i]) || is_group(workload.jobs[i]))
 			collective.depth = Tree(nodes, workload.jobs[i].traffic.radix).depth();
 		for (const OperationCount &operation : counts.operations) {
 			if (operation.ended < nodes)

@@ -121,10 +121,13 @@ uint32_t SwitchPart::take_packet(Adapter &adapter, Next next)
 	const uint32_t number = take_out(next == Next::Resend ? adapter.resend : adapter.replies);
 	SwitchPacket &packet = pool_[number];
 
-	if (next == Next::Reply)
+	/* Numbers are given here, where packets have an order. */
+	if (next == Next::Reply) {
 		packet.sent = now_;
-	else
+		packet.sequence = adapter.sequence++;
+	} else {
 		statistics_.sent_again++;
+	}
 	return number;
 }
 
@@ -190,15 +193,18 @@ void SwitchPart::launch(Adapter &adapter, uint32_t place, Next next)
 
 	held = {};
 	held.packet = number;
-	held.site = site_of_[layout_.node_router[packet.target]];
+	held.site = for_group(packet.carried) ? static_cast<uint16_t>(traffic_.job_of(packet.source))
+					      : site_of_[layout_.node_router[packet.target]];
 	held.hash = static_cast<uint8_t>(packet.again ? mix64(pair + now_) : mix64(pair));
 	held.nic = layout_.node_nic[packet.target] & 15;
 	held.segments = (bytes + chip::ELITE5.packets.segment_bytes - 1) / chip::ELITE5.packets.segment_bytes & 31;
 	held.last_words = static_cast<uint8_t>(packet.words - (held.segments - 1) * SEGMENT_WORDS);
-	held.mode = static_cast<uint8_t>(routing == Routing::Adaptive      ? routing::ClosMode::Adaptive
-					 : routing == Routing::MinimalHash ? routing::ClosMode::Hash
-									   : routing::ClosMode::Static) &
-		    3;
+	held.mode = for_group(packet.carried)
+			    ? TO_GROUP
+			    : static_cast<uint8_t>(routing == Routing::Adaptive      ? routing::ClosMode::Adaptive
+						   : routing == Routing::MinimalHash ? routing::ClosMode::Hash
+										     : routing::ClosMode::Static) &
+				      3;
 	held.urgent = is_urgent(packet.words);
 	held.arrived = held.segments;
 	outstanding_[record - (places_ << CHANNEL_BITS)] = packet;
@@ -233,12 +239,13 @@ void SwitchPart::wake(uint32_t slot, uint32_t cycle)
 }
 
 /* Somewhere between the least and the most (Q09). */
-uint32_t SwitchPart::write_cycles(const SwitchPacket &packet) const noexcept
+uint32_t SwitchPart::write_cycles(const SwitchPacket &packet, uint32_t slot) const noexcept
 {
 	const uint64_t name = uint64_t{packet.source} << 32 | packet.sequence;
 	const uint32_t spread = parameters_.write_most - parameters_.write_least + 1;
 
-	return parameters_.write_least + static_cast<uint32_t>(random_of(seed_ + WRITES, name, 0) % spread);
+	return parameters_.write_least +
+	       static_cast<uint32_t>(random_of(seed_ + WRITES, name, adapters_[slot].node) % spread);
 }
 
 /*
@@ -252,10 +259,10 @@ void SwitchPart::receive(uint32_t channel)
 	if (senders_[place].down) [[unlikely]]
 		return;
 
-	Held &held = held_in_[first_record(place) + sent_[channel].from];
+	Held &held = held_in_[record_of(place, sent_[channel].from)];
 	const SwitchPacket packet = pool_[held.packet];
-	const uint32_t slot = slot_of(packet.target);
-	const uint32_t in_memory = now_ + write_cycles(packet);
+	const uint32_t slot = (place >> TILE_BITS) * layout_.nics + held.nic;
+	const uint32_t in_memory = now_ + write_cycles(packet, slot);
 	const bool late = !parameters_.early_answers || (packet.once && packet.carried == Carried::Put);
 	uint32_t what = in_memory;
 
@@ -264,15 +271,16 @@ void SwitchPart::receive(uint32_t channel)
 		statistics_.refused++;
 		what = REFUSED;
 	} else {
-		accept(packet, slot, held.hops, in_memory);
+		what = accept(packet, slot, held.hops, in_memory);
 		if (damage(places_ + place, 1, false)) [[unlikely]]
 			what = REFUSED;
 	}
 	wheel_.add(SwitchKind::Answer, (late && what ? in_memory : now_) + lines_[place].latency, channel, what);
 }
 
-/* Data may be written twice, for that does no harm. What counts once is known by its number (Q21). */
-void SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops, uint32_t in_memory)
+/* Data may be written twice, for that does no harm. What counts once is known by its number (Q21). @return the answer
+ */
+uint32_t SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops, uint32_t in_memory)
 {
 	const uint32_t initiator = packet.carried == Carried::Data ? packet.target : packet.source;
 
@@ -280,8 +288,10 @@ void SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops
 	statistics_.received_flits += packet.words;
 	if (lossy_ && packet.once && !done_.insert(uint64_t{packet.source} << 32 | packet.sequence).second) {
 		statistics_.came_twice++;
-		return;
+		return in_memory;
 	}
+	if (for_group(packet.carried) || packet.carried == Carried::Up)
+		return reach_member(packet, slot, in_memory);
 	if (parameters_.watch_order)
 		watch_order(packet);
 	count(packet, statistics_, hops);
@@ -295,6 +305,7 @@ void SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops
 		end_message(slot, packet, packet.asked, in_memory);
 		wake(slot, now_ + 1);
 	}
+	return in_memory;
 }
 
 /* Numbers of a source's packets go up, so those of a pair do. */
@@ -335,7 +346,7 @@ void SwitchPart::reply(const SwitchPacket &asked, uint32_t slot)
 	packet.source = asked.target;
 	packet.target = asked.source;
 	packet.asked = asked.sequence;
-	packet.sequence = adapters_[slot].sequence++;
+	packet.sequence = 0;
 	packet.carried = Carried::Data;
 	packet.words = static_cast<uint16_t>(put_words(asked.bytes));
 	packet.ready = now_ + parameters_.serve_cycles;
@@ -374,8 +385,12 @@ void SwitchPart::answered(uint32_t channel, uint32_t what)
 	const uint32_t slot = slot_of(packet.source);
 
 	unanswered_--;
+	if (for_group(packet.carried)) {
+		group_answered(SwitchPacket(packet), slot, what == REFUSED);
+		return;
+	}
 	if (what == REFUSED) [[unlikely]] {
-		send_again(packet, slot);
+		send_again(SwitchPacket(packet), slot);
 		return;
 	}
 	if (packet.carried != Carried::Put)
@@ -435,6 +450,8 @@ void SwitchPart::give_up(const SwitchPacket &packet, uint32_t slot)
 {
 	if (packet.carried != Carried::Data) {
 		statistics_.given_up++;
+		if (packet.carried == Carried::Up)
+			statistics_.collectives[traffic_.job_of(packet.source)].lost++;
 		adapters_[slot].asked -= packet.carried == Carried::Ask;
 		if (!packet.alone)
 			open_[slot].fail(packet.sequence, 1);

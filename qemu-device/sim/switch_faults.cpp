@@ -49,7 +49,7 @@ void SwitchPart::fail_sender(uint32_t place)
 			continue;
 		}
 		load_[place]--;
-		lose(first_record(place) + sent_[channel].from);
+		lose(place, record_of(place, sent_[channel].from));
 	}
 	sender.ready = sender.blocked = 0;
 	sender.pool = 0;
@@ -59,12 +59,11 @@ void SwitchPart::fail_sender(uint32_t place)
 }
 
 /* Of a packet that was on a link to a node, that may not have come to its end yet, all is here. */
-void SwitchPart::lose(uint32_t record)
+void SwitchPart::lose(uint32_t place, uint32_t record)
 {
 	Held &held = held_in_[record];
-	const uint32_t out = (record >> CHANNEL_BITS & ~(SWITCH_TILES - 1)) | held.out;
 
-	if (lines_[out].to_node && held.packet != NO_PACKET) {
+	if (lines_[place].to_node && held.packet != NO_PACKET) {
 		statistics_.lost_on_links++;
 		pool_.give(held.packet);
 	}
@@ -79,15 +78,13 @@ void SwitchPart::lose(uint32_t record)
 
 void SwitchPart::choose_again(uint32_t place, RecordList list)
 {
-	const uint32_t first = first_record(place);
-
 	for (uint16_t from = list.head; from != NO_RECORD;) {
-		const uint32_t record = first + from;
+		const uint32_t record = record_of(place, from);
 		Held &held = held_in_[record];
 		const uint16_t next = from == list.tail ? NO_RECORD : held.next;
 
 		load_[place]--;
-		held.out = decide(record >> CHANNEL_BITS, held);
+		held.out = held.mode == TO_GROUP ? routing::NO_OUTPUT : decide(record >> CHANNEL_BITS, held);
 		if (held.out == routing::NO_OUTPUT) {
 			statistics_.traps++;
 			refuse(record);
@@ -122,7 +119,9 @@ void SwitchPart::fail_receiver(uint32_t place)
 			continue;
 		held.arrived = held.segments;
 		held.bad = true;
-		if (held.refused) {
+		if (held.out == MANY) {
+			more_for_copies(record);
+		} else if (held.refused) {
 			answer(record, REFUSED);
 		} else if (held.forwarded) {
 			const uint32_t out = (place & ~(SWITCH_TILES - 1)) | held.out;

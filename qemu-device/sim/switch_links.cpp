@@ -39,6 +39,10 @@ void SwitchPart::arrive(uint32_t record, uint32_t damage)
 		list(place >> TILE_BITS);
 		return;
 	}
+	if (held.out == MANY) [[unlikely]] {
+		more_for_copies(record);
+		return;
+	}
 	if (held.refused) [[unlikely]] {
 		held.forwarded = held.arrived;
 		if (held.done())
@@ -65,6 +69,13 @@ void SwitchPart::route(uint32_t place)
 	Held &held = held_in_[record];
 
 	statistics_.hops++;
+	if (held.mode == TO_GROUP) [[unlikely]] {
+		if (held.refused || !route_group(record)) {
+			statistics_.traps += !held.refused;
+			refuse(record);
+		}
+		return;
+	}
 	held.out = held.refused ? routing::NO_OUTPUT : decide(place, held);
 	if (held.out == routing::NO_OUTPUT) [[unlikely]] {
 		if (!held.refused)
@@ -128,6 +139,11 @@ void SwitchPart::refuse(uint32_t record)
 /* The answer goes on to where the packet came from; nothing is left of it here. */
 void SwitchPart::answer(uint32_t record, uint32_t what)
 {
+	if (is_copy(record)) [[unlikely]] {
+		answer_copy(record, what);
+		return;
+	}
+
 	const uint32_t place = record >> CHANNEL_BITS;
 	const Line &line = lines_[place];
 	Held &held = held_in_[record];
@@ -142,13 +158,12 @@ void SwitchPart::want(uint32_t place, uint16_t from, bool urgent)
 {
 	Sender &sender = senders_[place];
 	RecordList &list = urgent ? sender.urgent : sender.waiting;
-	Held *const of = &held_in_[first_record(place)];
 
-	of[from].next = NO_RECORD;
+	held_in_[record_of(place, from)].next = NO_RECORD;
 	if (list.empty())
 		list.head = from;
 	else
-		of[list.tail].next = from;
+		held_in_[record_of(place, list.tail)].next = from;
 	list.tail = from;
 }
 
@@ -156,7 +171,7 @@ uint16_t SwitchPart::take_first(uint32_t place, RecordList &list)
 {
 	const uint16_t first = list.head;
 
-	list.head = held_in_[first_record(place) + first].next;
+	list.head = held_in_[record_of(place, first)].next;
 	return first;
 }
 
@@ -220,7 +235,7 @@ void SwitchPart::begin(uint32_t place, uint16_t from)
 
 	sender.held |= bit_of(channel);
 	sent_[place << CHANNEL_BITS | channel] = {from, 0, 0};
-	held_in_[first_record(place) + from].channel = channel & (LINK_CHANNELS - 1);
+	held_in_[record_of(place, from)].channel = channel & (LINK_CHANNELS - 1);
 	send(place, channel);
 }
 
@@ -229,7 +244,7 @@ void SwitchPart::send(uint32_t place, uint32_t channel)
 {
 	Sender &sender = senders_[place];
 	Sent &sent = sent_[place << CHANNEL_BITS | channel];
-	const uint32_t record = first_record(place) + sent.from;
+	const uint32_t record = record_of(place, sent.from);
 	Held &held = held_in_[record];
 	const bool first = !held.forwarded;
 	const bool last = ++held.forwarded == held.segments;
@@ -292,6 +307,11 @@ void SwitchPart::forward(uint32_t place, uint32_t channel, Held &held, uint32_t 
 /* The buffer of a segment is free when it has begun to leave: another one comes no faster than it goes. */
 void SwitchPart::give_back(uint32_t record)
 {
+	if (is_copy(record)) [[unlikely]] {
+		copy_went_on(record);
+		return;
+	}
+
 	const Line &line = lines_[record >> CHANNEL_BITS];
 
 	tell(SwitchKind::Credit, now_ + line.latency + parameters_.credit_cycles, line.far, record % LINK_CHANNELS, 0);
@@ -336,7 +356,7 @@ void SwitchPart::take_answer(uint32_t channel, uint32_t what)
 	load_[place]--;
 	if (!sender.urgent.empty() || !sender.waiting.empty())
 		look_at_link(place);
-	answer(first_record(place) + sent_[channel].from, what);
+	answer(record_of(place, sent_[channel].from), what);
 }
 
 void SwitchPart::arm(uint32_t place)

@@ -45,13 +45,13 @@ std::unique_ptr<Part> make_switch_part(const PartPlan &plan, uint32_t number, co
 SwitchPart::SwitchPart(const PartPlan &plan, uint32_t number, const routing::ClosTables &tables)
 	: parameters_(plan.parameters), layout_(plan.layout), division_(plan.division), number_(number),
 	  first_router_(division_.first[number]), routers_(division_.first[number + 1] - first_router_),
-	  places_(routers_ << TILE_BITS),
+	  places_(routers_ << TILE_BITS), copies_(2 * places_ << CHANNEL_BITS),
 	  channels_(layout_.class_channels >= LINK_CHANNELS ? UINT32_MAX : (1u << layout_.class_channels) - 1),
 	  traffic_(plan.traffic), seed_(plan.seed), word_error_(error_of_word(parameters_)),
 	  lossy_(parameters_.bit_errors != 0), wheel_(horizon_of(layout_, parameters_)), work_(routers_),
 	  turns_(routers_), lines_(2 * size_t{places_}), senders_(2 * size_t{places_}), load_(places_), head_(places_)
 {
-	held_in_.resize(size_t{places_} * 2 << CHANNEL_BITS);
+	held_in_.resize(copies_ + (plan.traffic.collectives() ? size_t{routers_} << COPY_BITS : 0));
 	sent_.resize(size_t{places_} * 2 << CHANNEL_BITS);
 	if (word_error_)
 		link_errors_.resize(2 * size_t{places_});
@@ -81,6 +81,7 @@ SwitchPart::SwitchPart(const PartPlan &plan, uint32_t number, const routing::Clo
 		statistics_.jobs.resize(traffic_.jobs());
 	use_tables(&tables);
 	make_adapters();
+	make_members();
 }
 
 /* Routers here choose as the parameters tell, by the tables of all. */
@@ -114,6 +115,8 @@ void SwitchPart::step()
 	deliver();
 	if (!expiries_.empty()) [[unlikely]]
 		expire();
+	if (!plans_.empty()) [[unlikely]]
+		take_plans();
 	for (const uint32_t router : list_)
 		work(router);
 	statistics_.checks += list_.size();
@@ -135,7 +138,7 @@ void SwitchPart::deliver()
 	const auto packet_soon = [this](uint32_t channel, uint32_t) {
 		const uint32_t place = channel >> CHANNEL_BITS;
 
-		__builtin_prefetch(&held_in_[first_record(place) + sent_[channel].from], 1);
+		__builtin_prefetch(&held_in_[record_of(place, sent_[channel].from)], 1);
 	};
 
 	wheel_.take(
@@ -252,7 +255,7 @@ LinkCount SwitchPart::count_of(uint32_t of_machine) const noexcept
 
 bool SwitchPart::idle() const noexcept
 {
-	return !live() && expiries_.empty() &&
+	return !live() && expiries_.empty() && members_idle() &&
 	       std::all_of(adapters_.begin(), adapters_.end(), [this](const Adapter &adapter) {
 		       return adapter.node == NO_PLACE || adapter.due >= end_due_;
 	       });

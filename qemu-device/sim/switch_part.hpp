@@ -33,6 +33,7 @@
 #include "elite5_line.hpp"
 #include "messages.hpp"
 #include "part.hpp"
+#include "switch_groups.hpp"
 #include "switch_records.hpp"
 
 namespace aries::sim
@@ -64,6 +65,7 @@ public:
 	void wait_for_tables() override {}
 	void hold_requests(bool hold) override;
 	void use_tables(TablesOf tables) override;
+	void use_groups(const SwitchGroups *groups) override;
 
 	size_t live() const noexcept override { return unanswered_ + queued_; }
 	bool idle() const noexcept override;
@@ -104,6 +106,12 @@ private:
 	{
 		return (place < places_ ? place & ~(SWITCH_TILES - 1) : place) << CHANNEL_BITS;
 	}
+	uint32_t record_of(uint32_t place, uint32_t from) const noexcept
+	{
+		return from < FIRST_COPY ? first_record(place) + from
+					 : copies_ + (router_of(place) << COPY_BITS) + from - FIRST_COPY;
+	}
+	bool is_copy(uint32_t record) const noexcept { return record >= copies_; }
 	uint32_t router_of(uint32_t place) const noexcept
 	{
 		return (place < places_ ? place : place - places_) >> TILE_BITS;
@@ -158,7 +166,7 @@ private:
 	void wake(uint32_t slot, uint32_t cycle);
 	uint32_t wake_of(const Adapter &adapter) const noexcept;
 	void receive(uint32_t channel);
-	void accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops, uint32_t in_memory);
+	uint32_t accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops, uint32_t in_memory);
 	void watch_order(const SwitchPacket &packet);
 	void count(const SwitchPacket &packet, Counts &counts, uint32_t hops) const;
 	void reply(const SwitchPacket &asked, uint32_t slot);
@@ -174,12 +182,39 @@ private:
 	{
 		return (layout_.node_router[node] - first_router_) * layout_.nics + layout_.node_nic[node];
 	}
-	uint32_t write_cycles(const SwitchPacket &packet) const noexcept;
+	uint32_t write_cycles(const SwitchPacket &packet, uint32_t slot) const noexcept;
+
+	/* Packets of groups: switch_fan.cpp */
+	struct Output {
+		uint8_t tile, nic;
+	};
+
+	bool route_group(uint32_t record);
+	bool fan_out(uint32_t record, const std::vector<Output> &outputs);
+	uint32_t take_copy(uint32_t router);
+	void more_for_copies(uint32_t record);
+	void copy_went_on(uint32_t copy);
+	void answer_copy(uint32_t copy, uint32_t what);
+
+	/* Broadcasts and barriers at nodes: switch_members.cpp */
+	void make_members();
+	void plan(uint32_t slot, Step step, uint32_t cycles);
+	void plan_operation(uint32_t slot);
+	void take_plans();
+	void carry_out(const Plan &of);
+	void count_ready(uint32_t slot);
+	void send_word(uint32_t slot, Carried carried, uint32_t target);
+	void broadcast_data(uint32_t slot);
+	void queue_for_group(uint32_t slot, Carried carried, uint32_t target, uint32_t bytes, uint32_t words,
+			     uint32_t operation);
+	uint32_t reach_member(const SwitchPacket &packet, uint32_t slot, uint32_t in_memory);
+	void group_answered(const SwitchPacket &packet, uint32_t slot, bool refused);
+	bool members_idle() const noexcept;
 
 	/* Failures: switch_faults.cpp */
 	void fail_sender(uint32_t place);
 	void fail_receiver(uint32_t place);
-	void lose(uint32_t record);
+	void lose(uint32_t place, uint32_t record);
 	void choose_again(uint32_t place, RecordList list);
 	void empty_queues(Adapter &adapter, uint32_t slot);
 
@@ -190,6 +225,7 @@ private:
 	const uint32_t first_router_;
 	const uint32_t routers_;
 	const uint32_t places_;   ///< of switches
+	const uint32_t copies_;   ///< first record of copies
 	const uint32_t channels_; ///< a bit for each that a link has
 	const Traffic &traffic_;
 	const uint64_t seed_;
@@ -235,6 +271,15 @@ private:
 	std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
 	std::unordered_map<uint64_t, uint32_t> latest_; // sequence received, by source and target; if order is watched
 	std::unordered_set<uint64_t> done_;             // what counts once and is done, if packets may be refused
+
+	/* Only if a job has broadcasts or barriers. */
+	const SwitchGroups *groups_ = nullptr;
+	std::vector<uint32_t> copy_of_; // by copy: the record of its packet
+	std::vector<Copies> free_copies_;
+	std::unordered_map<uint32_t, Fan> fans_; // by record
+	std::vector<Member> members_;            // by router, NIC
+	std::priority_queue<Plan, std::vector<Plan>, std::greater<>> plans_;
+	size_t unfinished_plans_ = 0; // but for those to begin
 
 	Mail *out_ = nullptr;
 	Statistics statistics_;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 #include "chip/elite5.hpp"
 #include "packet.hpp"
@@ -96,7 +97,17 @@ enum class Carried : uint8_t {
 	Put,  ///< data
 	Ask,  ///< for the data of a get
 	Data, ///< of a get
+	Up,   ///< that all below a node are ready, to its parent
+	/* For all nodes of a job. */
+	Broadcast, ///< data
+	Test,      ///< a conditional: are you ready? (Q28)
+	Done,      ///< all are
 };
+
+constexpr bool for_group(Carried carried) noexcept
+{
+	return carried >= Carried::Broadcast;
+}
 
 /** A packet whose first segment is in this part, or that waits in an adapter. */
 struct alignas(CACHE_LINE) SwitchPacket {
@@ -160,6 +171,39 @@ inline constexpr uint32_t NO_HEADER = 2; ///< in the header of the first one: no
 
 using SwitchWheel = WheelOf<SwitchKind, SWITCH_KINDS>;
 
+inline constexpr uint8_t TO_GROUP = 3; ///< Held::mode of a packet whose site is the number of a job
+inline constexpr uint8_t MANY = 254;   ///< Held::out of a packet with copies
+inline constexpr uint32_t COPY_BITS = 10;
+inline constexpr uint32_t COPIES = 1 << COPY_BITS; ///< of packets of groups, in a router
+inline constexpr uint32_t FIRST_COPY = 1 << ROUTER_BITS;
+
+static_assert(static_cast<uint8_t>(routing::ClosMode::Static) < TO_GROUP && MANY != routing::NO_OUTPUT);
+
+/** A packet that leaves a router by several outputs. */
+struct Fan {
+	std::vector<uint32_t> copies; ///< records
+	uint32_t left = 0;            ///< without an answer
+	uint32_t given = 0;           ///< segments that have left by all outputs
+	uint32_t what = 0;            ///< latest cycle in which data were there
+	bool refused = false;         ///< by one
+};
+
+/** Records for copies, of a router. */
+struct Copies {
+	std::vector<uint32_t> free;
+	uint32_t used = 0; ///< records from the first one on that have been used
+};
+
+/** A node of a job with broadcasts or barriers. Operations are counted from 1. */
+struct Member {
+	uint32_t begun = 0;      ///< operations of the host
+	uint32_t ended = 0;      ///< that it knows of
+	uint32_t ready = 0;      ///< the last one of which the adapter knows that the host has begun it
+	uint32_t told = 0;       ///< the last one of which the adapter knows that all have
+	uint32_t counted = 0;    ///< hosts and children that are ready; of a broadcast packets
+	uint32_t unanswered = 0; ///< packets of a broadcast
+};
+
 /** An array of zeros, of which memory is taken where it is written. */
 template <typename T> class Zeros
 {
@@ -168,22 +212,30 @@ template <typename T> class Zeros
 public:
 	void resize(size_t count)
 	{
-		values_.reset(static_cast<T *>(std::calloc(count ? count : 1, sizeof(T))));
-		if (!values_)
+		constexpr size_t MORE = alignof(T) > alignof(std::max_align_t) ? 1 : 0;
+		size_t room = (count + 1 + MORE) * sizeof(T);
+
+		memory_.reset(std::calloc(room, 1));
+		if (!memory_)
 			throw std::bad_alloc();
+
+		void *first = memory_.get();
+
+		values_ = static_cast<T *>(std::align(alignof(T), count * sizeof(T), first, room));
 		count_ = count;
 	}
 
-	T &operator[](size_t at) noexcept { return values_.get()[at]; }
-	const T &operator[](size_t at) const noexcept { return values_.get()[at]; }
+	T &operator[](size_t at) noexcept { return values_[at]; }
+	const T &operator[](size_t at) const noexcept { return values_[at]; }
 	size_t size() const noexcept { return count_; }
 
 private:
 	struct Free {
-		void operator()(T *values) const noexcept { std::free(values); }
+		void operator()(void *memory) const noexcept { std::free(memory); }
 	};
 
-	std::unique_ptr<T, Free> values_;
+	std::unique_ptr<void, Free> memory_;
+	T *values_ = nullptr;
 	size_t count_ = 0;
 };
 

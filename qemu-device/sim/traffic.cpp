@@ -136,7 +136,7 @@ std::string check_job(const Job &job, const Layout &layout)
 	if (job.traffic.pattern == Pattern::Offset && job.traffic.shift % job.nodes.size() == 0)
 		return "an offset of " + number(job.traffic.shift) + " with " + number(job.nodes.size()) +
 		       " nodes: each would send to itself";
-	if (is_collective(job))
+	if (is_collective(job) || is_group(job))
 		return check_collective(job);
 	if (job.traffic.pattern == Pattern::Group) {
 		const size_t groups = groups_of(job, layout).size();
@@ -190,7 +190,8 @@ Traffic::Traffic(const Workload &workload, const Layout &layout, uint64_t seed)
 		}
 		jobs_.push_back(place(job, layout));
 	}
-	if (std::any_of(workload.jobs.begin(), workload.jobs.end(), [](const Job &job) { return is_collective(job); }))
+	if (std::any_of(workload.jobs.begin(), workload.jobs.end(),
+			[](const Job &job) { return is_collective(job) || is_group(job); }))
 		place_collectives(workload, layout);
 }
 
@@ -209,6 +210,8 @@ void Traffic::place_collectives(const Workload &workload, const Layout &layout)
 			collective.tree = Tree(static_cast<uint32_t>(job.nodes.size()), shape.radix);
 			jobs_[i].shape.raw_flits = COLLECTIVE_FLITS;
 		}
+		if (is_group(job))
+			collective.tree = Tree(static_cast<uint32_t>(job.nodes.size()), shape.radix);
 		collectives_.push_back(std::move(collective));
 	}
 }
@@ -318,6 +321,9 @@ uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 		return job.nodes[(rank + uint64_t{job.shape.shift}) % count];
 	case Pattern::AllToAll:
 		return job.nodes[(rank + 1 + job.shifts[number % (count - 1)]) % count];
+	case Pattern::Broadcast: // adapters know
+	case Pattern::Barrier:
+	case Pattern::TreeBarrier:
 	case Pattern::Allreduce: // the engines know
 		break;
 	}
@@ -337,6 +343,8 @@ Message Traffic::message(uint32_t node, uint32_t number, uint64_t clock) const n
 		return at < job.traced_first[rank_of_[node] + 1] ? job.traced[at]
 								 : Message{NEVER, node, 0, Operation::Put};
 	}
+	if (is_group(job.shape.pattern))
+		return {NEVER, node, 0, Operation::Put};
 	return {clock + exponential(random_of(seed_ + GAPS, node, number), job.mean_gap), target(node, number),
 		job.shape.bytes, job.shape.operation};
 }

@@ -27,6 +27,9 @@ enum class Pattern : uint8_t {
 	Shift,       ///< the k th message to the node k further on (L26)
 	Offset,      ///< the node @p shift further on, always
 	AllToAll,    ///< the same with the shifts in a random order, which all nodes share
+	Broadcast,   ///< from the first node to all, one after the other (Q26)
+	Barrier,     ///< of all nodes, polled by the first one (Q29), then broadcast
+	TreeBarrier, ///< by counters in a tree of nodes (Q30), then broadcast
 	Allreduce,   ///< operations on a tree of collective engines, one after the other (N21 to N24)
 };
 
@@ -54,7 +57,7 @@ struct TrafficShape {
 	RoutingMode request_mode{Routing::Adaptive, 0};
 	RoutingMode response_mode{Routing::Adaptive, 0};
 
-	/* Only of Pattern::Allreduce, which has no operation, size or load. */
+	/* Only of Pattern::Allreduce, and of those of groups: none has an operation or load. */
 	uint32_t radix = MOST_RADIX; ///< of the tree: children of an engine
 	uint32_t processes = 1;      ///< of a node, whose operands its host adds first
 	uint32_t compute_ns = 0;     ///< before each operation of a node
@@ -97,6 +100,17 @@ struct Workload {
 inline bool is_collective(const Job &job) noexcept
 {
 	return job.traffic.pattern == Pattern::Allreduce && job.trace.messages.empty();
+}
+
+/** Patterns of QsNetIII whose packets are for all nodes of a job. */
+constexpr bool is_group(Pattern pattern) noexcept
+{
+	return pattern == Pattern::Broadcast || pattern == Pattern::Barrier || pattern == Pattern::TreeBarrier;
+}
+
+inline bool is_group(const Job &job) noexcept
+{
+	return is_group(job.traffic.pattern) && job.trace.messages.empty();
 }
 
 /** Empty if there can be such a workload on the machine, else one line that names the broken rule. */

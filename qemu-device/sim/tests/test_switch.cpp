@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /* Elite5 switches: packets hold channels until they are answered, go in segments, and are sent again if refused. */
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <sstream>
 
 #include "elite5_line.hpp"
@@ -138,16 +140,23 @@ void any_number_of_parts_gives_the_same(void **)
 			assert_string_equal(text_of(machine, shape, {.parts = parts}).c_str(), expected.c_str());
 		assert_string_equal(text_of(machine, shape, {.threads = 2, .parts = 3}).c_str(), expected.c_str());
 	}
+
+	/* Two links of each node. */
+	const topology::Machine of_two = topology::build_qsnet({.nodes = 64, .links = 2});
+	const RunShape &gets = shapes[1];
+
+	assert_string_equal(text_of(of_two, gets, {.parts = 5}).c_str(), text_of(of_two, gets, {}).c_str());
 }
 
 void order_of_events_does_not_matter(void **)
 {
-	const TrafficShape traffic{.bytes = 1500, .load_ppm = 900000};
+	const TrafficShape traffic{.operation = Operation::Get, .bytes = 1500, .load_ppm = 900000};
+	const topology::QsnetShape shape{.nodes = 64, .links = 2};
 	Parameters noisy = usual();
 
 	noisy.bit_errors = 3'000'000;
 
-	QsnetRig one({.nodes = 128}, traffic, noisy), other({.nodes = 128}, traffic, noisy);
+	QsnetRig one(shape, traffic, noisy), other(shape, traffic, noisy);
 
 	other.network.reverse_events();
 	for (Rig *rig : {static_cast<Rig *>(&one), static_cast<Rig *>(&other)})
@@ -259,20 +268,23 @@ void channels_for_line_rate_Q04_Q11(void **)
 	assert_true(share_of_rate({.nodes = 512}, 128, 1024, 0, usual()) > 0.97);
 }
 
-/* One channel without a pool has one segment in the far buffer: more come when it has left (Q16). */
+/*
+ * Over a cable of 20 m, 31 cycles, a buffer is free again 84 cycles after its segment began to leave: 37 there, 6 in
+ * the switch, 37 and 4 back. Without a pool the five segments of 1 KB begin 84 cycles apart, with a buffer of it in
+ * pairs, with two as fast as the link takes them (Q16).
+ */
 void a_pool_lets_one_packet_flow_Q16(void **)
 {
-	Parameters poolless = without_cables();
+	/* Four switches, two backplanes of a cycle, the cable. */
+	constexpr uint32_t WAY = 4 * HOP + 2 + 31, LAST = FULL_WORDS - 4 * 32;
+	const std::pair<uint32_t, uint32_t> expected[] = {{0, 4 * 84}, {1, 2 * 84}, {2, 4 * 32}, {16, 4 * 32}};
 
-	poolless.pool_buffers = 0;
+	for (const auto &[buffers, begin] : expected) {
+		Parameters parameters = usual();
 
-	const double trip = FULL_WORDS + 2.0 * HOP + 109;
-	const double with = share_of_rate({.nodes = 16}, 1, 1024, 1, without_cables());
-	const double without = share_of_rate({.nodes = 16}, 1, 1024, 1, poolless);
-
-	print_message("one channel: %.3f with a pool, %.3f without\n", with, without);
-	assert_true(std::abs(with - FULL_WORDS / trip) < 0.02);
-	assert_true(std::abs(without - FULL_WORDS / trip) < 0.02);
+		parameters.pool_buffers = buffers;
+		assert_int_equal(quiet({.nodes = 256}, 128, 1024, parameters).network.least(), WAY + begin + LAST);
+	}
 }
 
 /* A small packet waits for the segment that is on a link, 102 ns, and not for the packet (Q17). */
@@ -312,6 +324,70 @@ void small_packets_overtake_Q17(void **)
 	print_message("small packets take %u cycles, without overtaking %u\n", most[1], most[0]);
 	assert_true(most[1] <= HOP + 4 + chip::overtaking_ns(chip::ELITE5) / CYCLE_NS + 1);
 	assert_true(most[0] > most[1]);
+}
+
+/* Packets of a large put take different ways, and arrive in any order (Q22). */
+void packets_arrive_in_any_order_Q22(void **)
+{
+	Parameters watched = usual();
+
+	watched.watch_order = 1;
+
+	QsnetRig rig({.nodes = 256}, {.pattern = Pattern::Permutation, .bytes = 65536, .load_ppm = 900000}, watched);
+
+	rig.run_and_drain(20000);
+	expect_nothing_lost(rig);
+	assert_true(rig.network.statistics().overtaken > 100);
+	assert_true(rig.network.statistics().message.count() > 100);
+}
+
+/* Nodes in a random order. */
+std::vector<uint32_t> shuffled(uint32_t count)
+{
+	std::vector<uint32_t> order(count);
+
+	std::iota(order.begin(), order.end(), 0);
+	for (uint32_t i = count - 1; i > 0; i--)
+		std::swap(order[i], order[mix64(i) % (i + 1)]);
+	return order;
+}
+
+/*
+ * Random pairs of nodes that all send at once: by route tables some of them share links. The source's ratios are of two
+ * systems whose links are not equally fast: 1.4 for the mean and 2.6 for the worst (Q40).
+ */
+void static_ways_beside_adaptive_ones_Q40(void **)
+{
+	constexpr uint32_t NODES = 256;
+	const topology::Machine machine = topology::build_qsnet({.nodes = NODES});
+	const std::vector<uint32_t> order = shuffled(NODES);
+	double mean[2], worst[2];
+
+	for (const Routing routing : {Routing::Adaptive, Routing::InOrder}) {
+		RunShape shape = shape_of({}, 10000, 30000);
+		const bool fixed = routing == Routing::InOrder;
+
+		shape.drain = 0;
+		for (uint32_t at = 0; at < NODES; at += 2)
+			shape.jobs.push_back({"pair" + std::to_string(at),
+					      {order[at], order[at + 1]},
+					      {.pattern = Pattern::Offset,
+					       .bytes = 1024,
+					       .load_ppm = 1000000,
+					       .request_mode = {routing, 0}},
+					      {}});
+
+		const Result result = run(machine, shape);
+
+		mean[fixed] = result.accepted;
+		worst[fixed] = 1;
+		for (const Rates &rates : result.jobs)
+			worst[fixed] = std::min(worst[fixed], rates.accepted);
+	}
+	print_message("pairs: mean %.3f and worst %.3f, static %.3f and %.3f: %.2f and %.2f times\n", mean[0], worst[0],
+		      mean[1], worst[1], mean[0] / mean[1], worst[0] / worst[1]);
+	assert_true(mean[0] > 0.85 && mean[0] > 1.3 * mean[1]);
+	assert_true(worst[0] > 2 * worst[1]);
 }
 
 /* All to all by many nodes: adaptive ways, and those of route tables by destination beside them (Q40). */
@@ -409,6 +485,74 @@ void failures_Q23(void **)
 	assert_true(seen.lost_on_links > 0 && seen.came_twice > 0);
 }
 
+void refused(const topology::Machine &machine, const std::function<void(RunShape &)> &change, const char *part)
+{
+	RunShape shape;
+	std::string said;
+
+	shape.parameters = usual();
+	change(shape);
+	try {
+		run(machine, shape);
+	} catch (const RunError &error) {
+		said = error.what();
+	}
+	if (said.find(part) == std::string::npos || said.find('\n') != std::string::npos)
+		fail_msg("said \"%s\", not \"%s\"", said.c_str(), part);
+}
+
+/* What others have and QsNetIII has not is named, and what is too much or too little. */
+void what_qsnet_has_not(void **)
+{
+	const topology::Machine machine = topology::build_qsnet({.nodes = 32});
+	const auto says = [&machine](const std::function<void(RunShape &)> &change, const char *part) {
+		refused(machine, change, part);
+	};
+
+	says([](RunShape &s) { s.traffic.pattern = Pattern::Allreduce; }, "QsNetIII has no collective engines");
+	says([](RunShape &s) { s.traffic.pattern = Pattern::Group; }, "QsNetIII has no groups");
+	says([](RunShape &s) { s.traffic.operation = Operation::Raw; }, "there are no raw ones");
+	says([](RunShape &s) { s.traffic.request_mode = {Routing::NonminimalHash, 0}; }, "not nonminimal");
+	says([](RunShape &s) { s.traffic.response_mode = {Routing::Adaptive, 1}; }, "not adaptive1");
+	says([](RunShape &s) { s.policy.local_bias[0]++; }, "QsNetIII has no biases");
+	says([](RunShape &s) { s.policy.channels = 33; }, "33 channels of a link: QsNetIII has 1 to 32");
+	says([](RunShape &s) { s.parameters.row_cycles++; }, "row_cycles is none of QsNetIII's parameters");
+	says([](RunShape &s) { s.parameters.threshold = 33; }, "a threshold of 33 packets: 1 to 32");
+	says([](RunShape &s) { s.parameters.threshold = 0; }, "a threshold of 0 packets");
+	says([](RunShape &s) { s.parameters.order = 4; }, "order is 0 (first)");
+	says([](RunShape &s) { s.parameters.packet_bytes = 4089; }, "packets of 4089 bytes of data");
+	says([](RunShape &s) { s.parameters.packet_bytes = 7; }, "packets of 7 bytes of data");
+	says([](RunShape &s) { s.parameters.urgent_bytes = 257; }, "257 bytes overtake");
+	says([](RunShape &s) { s.parameters.pool_buffers = 256; }, "a pool of 256 buffers");
+	says([](RunShape &s) { s.parameters.write_least = 126; }, "the first is not above the second");
+	says([](RunShape &s) { s.parameters.credit_cycles = 7; }, "a credit takes 7 cycles");
+	says([](RunShape &s) { s.parameters.input_cycles = 0; }, "a latency of 0 cycles");
+	says([](RunShape &s) { s.parameters.early_answers = 2; }, "are 0 or 1");
+	says([](RunShape &s) { s.parameters.timeout_cycles = 999; }, "given up after 999 cycles");
+	says([](RunShape &s) { s.parameters.bit_errors = 10'000'001; }, "errors in 10^12 bits");
+	says([&machine](RunShape &s) { s.incidents.push_back(parse_incident(Change::Lanes, "100:0.16:2", machine)); },
+	     "links of QsNetIII have all their lanes");
+	refused(
+		topology::build_qsnet({.nodes = 256, .links = 2, .spread = true}), [](RunShape &) {},
+		"has links to several routers");
+	refused(
+		topology::build_canonical({.p = 2, .a = 4, .h = 2}),
+		[](RunShape &s) {
+			s.parameters = {};
+			s.parameters.retry_cycles = 1;
+		},
+		"are QsNetIII's: Aries has none");
+}
+
+/* 16,384 nodes in 2 GiB. */
+void the_largest_machine_fits(void **)
+{
+	const topology::Machine machine = topology::build_qsnet({.nodes = 16384});
+
+	print_message("16,384 nodes: %zu MiB\n", static_cast<size_t>(estimate_bytes(machine, 32) >> 20));
+	assert_in_range(estimate_bytes(machine, 32) >> 20, 200, 2048);
+}
+
 } // namespace
 
 int main()
@@ -422,10 +566,14 @@ int main()
 		cmocka_unit_test(channels_for_line_rate_Q04_Q11),
 		cmocka_unit_test(a_pool_lets_one_packet_flow_Q16),
 		cmocka_unit_test(small_packets_overtake_Q17),
+		cmocka_unit_test(packets_arrive_in_any_order_Q22),
+		cmocka_unit_test(static_ways_beside_adaptive_ones_Q40),
 		cmocka_unit_test(all_to_all_on_256_nodes_Q40),
 		cmocka_unit_test(all_to_all_on_1024_nodes_Q40),
 		cmocka_unit_test(damaged_packets_are_sent_again_Q19_Q20_Q21),
 		cmocka_unit_test(failures_Q23),
+		cmocka_unit_test(what_qsnet_has_not),
+		cmocka_unit_test(the_largest_machine_fits),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
