@@ -19,8 +19,8 @@ CASES = [
     ["aries", "groups=1", "chassis=2", "slots=4", "--operation", "get", "--bytes", "1024", "--load", "0.6"],
     ["aries", "groups=2", "chassis=2", "slots=2", "--job", "nodes: 12, groups: 2, traffic: allreduce", "--job", "nodes: rest"],
     ["canonical", "p=2", "a=4", "h=2", "--traffic", "group", "--load", "1", "--mode", "nonminimal"],
-    ["torus", "x=3", "y=4", "z=4", "--load", "0.4", "--set", "bit_errors=100000"],
-    ["torus", "x=4", "y=4", "z=4", "--channels", "2", "--load", "0.2", "--fail", "1500:link:0-1", "--fail", "2000:router:9"],
+    ["torus", "x=3", "y=6", "z=4", "--load", "0.4", "--set", "bit_errors=100000"],
+    ["torus", "x=4", "y=6", "z=4", "--channels", "2", "--load", "0.2", "--fail", "1500:link:0-1", "--fail", "2000:router:9"],
     ["clos", "radix=8", "stages=3", "--load", "0.6", "--fail", "1500:router:70"],
 ]
 SHORT = ["--quiet", "--warmup", "1000", "--measure", "2000"]
