@@ -7,8 +7,8 @@ usage: unity.py ROOT -o OUTPUT... -- SOURCE...
 
 The files include the sources by their names below ROOT, after all headers that those include: no header sees what a source
 declares. Sources that could take each other's names are kept apart: two of which one declares a name for itself (in a
-namespace without a name, static, by using) that is a word in the other. A source that leaves a macro defined has a file
-alone. An output is written only if it changes.
+namespace without a name, static, by using) that is a word in the other, unless both use the same thing under it. A source
+that leaves a macro defined has a file alone. An output is written only if it changes.
 Exit status: 0 done, 1 no file is left for a source: more outputs are needed, 2 wrong usage.
 """
 
@@ -29,6 +29,7 @@ ENDED_MACRO = re.compile(r"^\s*#\s*undef\s+(\w+)", re.MULTILINE)
 DIRECTIVE = re.compile(r"^\s*#(?:.*\\\n)*.*$", re.MULTILINE)
 ARGUMENTS = re.compile(r"<[^<>;{}()]*>")
 DECLARED = re.compile(r"\b([A-Za-z_]\w*)\s*(?=[(={;\[,])")
+USING = re.compile(r"\busing\s+((?:\w+::)+(\w+))\s*;")
 TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(\w+)")
 ENUMERATORS = re.compile(r"\benum\b(?!\s+(?:class|struct)\b)[^{;]*$")
 NAMESPACE = re.compile(r"\bnamespace\b\s*([\w:]*)\s*$")
@@ -117,11 +118,16 @@ class Source:
         self.alone = bool(set(MACRO.findall(code)) - set(ENDED_MACRO.findall(code)))
         self.own = own_names(DIRECTIVE.sub("", code))
         self.words = set(LOOKED_UP.findall(code))
+        self.using = {name: whole for whole, name in USING.findall(code)}
         self.headers = set(headers(text, path.parent, root))
+
+    def takes(self, other):
+        """Whether a name of its own is a word in the other, where it is something else."""
+        return any(self.using.get(name) is None or self.using[name] != other.using.get(name) for name in self.own & other.words)
 
     def fits(self, other):
         """Whether both may be in one file."""
-        return not (self.alone or other.alone or self.own & other.words or other.own & self.words)
+        return not (self.alone or other.alone or self.takes(other) or other.takes(self))
 
 
 def divide(sources, count):

@@ -66,6 +66,14 @@ class Unity(unittest.TestCase):
         b = '#include <string>\n// count\nint b() { std::string s("count("); return int(s.find(\'c\')) + std::string::npos ? 2 : int(s.at(1)); }'
         self.assertEqual(self.divide({"a.cpp": a, "b.cpp": b + " struct X { int n; }; int c(X x) { return x.n; }"}, 1)[0], 0)
 
+    def test_both_may_use_the_same(self):
+        """But each what it names: the same under another name's last word, or where one names nothing, is kept apart."""
+        uses = "namespace {0} {{ inline int f() {{ return 1; }} }} using {0}::f; int {1}() {{ return f(); }}"
+        self.assertEqual(self.divide({"a.cpp": "namespace t { int f(); } using t::f; int a() { return f(); }",
+                                      "b.cpp": "namespace t { int f(); } using t::f; int b() { return f(); }"}, 1)[0], 0)
+        self.assertEqual(self.divide({"a.cpp": uses.format("t", "a"), "b.cpp": uses.format("u", "b")}, 1)[0], 1)
+        self.assertEqual(self.divide({"a.cpp": uses.format("t", "a"), "b.cpp": "int f(); int b() { return f(); }"}, 1)[0], 1)
+
     def test_headers_come_first(self):
         """A header's own functions are what they are in any other source."""
         status, text, files = self.divide({

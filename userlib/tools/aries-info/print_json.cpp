@@ -4,9 +4,8 @@
 
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-
 #include "common/failure.h"
+#include "common/json.h"
 
 namespace info
 {
@@ -14,59 +13,68 @@ namespace info
 namespace
 {
 
-using nlohmann::json;
+using tools::Json;
 
-json registers_json(const std::vector<Value> &values)
+Json registers_json(const std::vector<Value> &values)
 {
-	json out = json::array();
+	Json out = Json::array();
 	for (const Value &v : values) {
-		json fields = json::object();
+		Json fields = Json::object();
 		for (const Field &field : v.reg->fields) {
 			uint64_t mask = field.bits == 64 ? ~0ull : (1ull << field.bits) - 1;
-			fields[field.name] = v.value >> field.lsb & mask;
+			fields.set(field.name, v.value >> field.lsb & mask);
 		}
-		out.push_back({{"name", v.reg->name},
-			       {"index", v.index},
-			       {"offset", v.reg->offset + static_cast<uint64_t>(v.index) * v.reg->stride},
-			       {"width", v.reg->width},
-			       {"value", v.value},
-			       {"fields", fields}});
+		out.add({{"name", v.reg->name},
+			 {"index", v.index},
+			 {"offset", v.reg->offset + static_cast<uint64_t>(v.index) * v.reg->stride},
+			 {"width", v.reg->width},
+			 {"value", v.value},
+			 {"fields", fields}});
 	}
 	return out;
 }
 
-void add_capabilities(const Nic &nic, json &out)
+void add_capabilities(const Nic &nic, Json &out)
 {
-	out["capabilities_readable"] = nic.capabilities_readable;
-	out["capabilities"] = json::array();
+	Json capabilities = Json::array();
 	for (const Capability &c : nic.capabilities)
-		out["capabilities"].push_back(
-			{{"id", c.id}, {"position", c.position}, {"extended", c.extended}, {"name", c.name}});
+		capabilities.add({{"id", c.id}, {"position", c.position}, {"extended", c.extended}, {"name", c.name}});
+	out.set("capabilities_readable", nic.capabilities_readable);
+	out.set("capabilities", capabilities);
 	if (nic.link)
-		out["link"] = {{"generation", nic.link->generation},
-			       {"width", nic.link->width},
-			       {"max_generation", nic.link->max_generation},
-			       {"max_width", nic.link->max_width}};
+		out.set("link", {{"generation", nic.link->generation},
+				 {"width", nic.link->width},
+				 {"max_generation", nic.link->max_generation},
+				 {"max_width", nic.link->max_width}});
 	if (nic.msix)
-		out["msix"] = {{"vectors", nic.msix->vectors},
-			       {"enabled", nic.msix->enabled},
-			       {"masked", nic.msix->masked},
-			       {"table_bar", nic.msix->table_bar},
-			       {"table_offset", nic.msix->table_offset},
-			       {"pba_bar", nic.msix->pba_bar},
-			       {"pba_offset", nic.msix->pba_offset}};
+		out.set("msix", {{"vectors", nic.msix->vectors},
+				 {"enabled", nic.msix->enabled},
+				 {"masked", nic.msix->masked},
+				 {"table_bar", nic.msix->table_bar},
+				 {"table_offset", nic.msix->table_offset},
+				 {"pba_bar", nic.msix->pba_bar},
+				 {"pba_offset", nic.msix->pba_offset}});
 	if (nic.aer)
-		out["aer"] = {{"uncorrectable", nic.aer->uncorrectable},
-			      {"uncorrectable_mask", nic.aer->uncorrectable_mask},
-			      {"correctable", nic.aer->correctable},
-			      {"correctable_mask", nic.aer->correctable_mask}};
+		out.set("aer", {{"uncorrectable", nic.aer->uncorrectable},
+				{"uncorrectable_mask", nic.aer->uncorrectable_mask},
+				{"correctable", nic.aer->correctable},
+				{"correctable_mask", nic.aer->correctable_mask}});
 	if (nic.serial)
-		out["serial"] = tools::format("%016llx", static_cast<unsigned long long>(*nic.serial));
+		out.set("serial", tools::format("%016llx", static_cast<unsigned long long>(*nic.serial)));
 }
 
-json nic_json(const Nic &nic)
+Json nic_json(const Nic &nic)
 {
-	json out = {{"slot", nic.slot},
+	Json bars = Json::array();
+	for (const Bar &bar : nic.bars)
+		bars.add({{"number", bar.number},
+			  {"address", bar.address},
+			  {"size", bar.size},
+			  {"wide", bar.wide},
+			  {"prefetchable", bar.prefetchable},
+			  {"use", bar.use}});
+
+	Json out = {{"slot", nic.slot},
 		    {"vendor", nic.vendor},
 		    {"device", nic.device},
 		    {"revision", nic.revision},
@@ -76,14 +84,7 @@ json nic_json(const Nic &nic)
 		    {"numa_node", nic.numa_node},
 		    {"memory_enabled", nic.memory_enabled},
 		    {"bus_master", nic.bus_master},
-		    {"bars", json::array()}};
-	for (const Bar &bar : nic.bars)
-		out["bars"].push_back({{"number", bar.number},
-				       {"address", bar.address},
-				       {"size", bar.size},
-				       {"wide", bar.wide},
-				       {"prefetchable", bar.prefetchable},
-				       {"use", bar.use}});
+		    {"bars", bars}};
 	add_capabilities(nic, out);
 	return out;
 }
@@ -92,16 +93,16 @@ json nic_json(const Nic &nic)
 
 void print_json(const std::vector<Finding> &findings)
 {
-	json out = json::array();
+	Json out = Json::array();
 	for (const Finding &finding : findings) {
-		json nic = nic_json(finding.nic);
+		Json nic = nic_json(finding.nic);
 		if (!finding.registers.empty())
-			nic["registers"] = registers_json(finding.registers);
+			nic.set("registers", registers_json(finding.registers));
 		if (!finding.error.empty())
-			nic["error"] = finding.error;
-		out.push_back(nic);
+			nic.set("error", finding.error);
+		out.add(nic);
 	}
-	std::cout << out.dump(2) << std::endl;
+	std::cout << out.text(2) << std::endl;
 }
 
 } // namespace info

@@ -109,7 +109,7 @@ double parse_seconds(const char *text, const char *what)
 }
 
 CommandLine::CommandLine(const char *program, const char *about, std::vector<std::string> usage, std::string footer)
-	: app_(std::make_unique<CLI::App>(about, program))
+	: app_(std::make_unique<CLI::App>(about, program)), added_to_(app_.get())
 {
 	app_->formatter(std::make_shared<Help>(program, std::move(usage)));
 	app_->set_help_flag("-h,--help", "this text");
@@ -140,13 +140,13 @@ uint64_t CommandLine::number_between(const std::string &given, const std::string
 
 CLI::Option &CommandLine::add(const Name &name, const Take &take)
 {
-	CLI::Option *option = app_->add_option_function<std::string>(name.names, take, name.text);
+	CLI::Option *option = added_to_->add_option_function<std::string>(name.names, take, name.text);
 	return *option->type_name(name.value)->take_last()->group(group_);
 }
 
 void CommandLine::flag(const char *names, const char *text, bool &value)
 {
-	app_->add_flag(names, value, text)->disable_flag_override()->group(group_);
+	added_to_->add_flag(names, value, text)->disable_flag_override()->group(group_);
 }
 
 void CommandLine::option(const Name &name, const Take &take)
@@ -169,6 +169,35 @@ void CommandLine::seconds(const Name &name, double &value)
 	add(name, [&value, what = long_name(name.names)](const std::string &given) {
 		value = parse_seconds(given.c_str(), what.c_str());
 	});
+}
+
+void CommandLine::plain(const Name &name, bool &value)
+{
+	added_to_->add_flag(name.names, value, name.text);
+}
+
+void CommandLine::plain(const Name &name, uint64_t &value)
+{
+	added_to_->add_option(name.names, value, name.text)->type_name(name.value);
+}
+
+void CommandLine::plain(const Name &name, std::vector<uint32_t> &values)
+{
+	added_to_->add_option(name.names, values, name.text)->type_name(name.value);
+}
+
+void CommandLine::plain(const Name &name, double &value, double least, double most)
+{
+	added_to_->add_option(name.names, value, name.text)
+		->check(CLI::Range(least, most).description(""))
+		->type_name(name.value);
+}
+
+void CommandLine::subcommand(const char *name, const char *text)
+{
+	app_->fallthrough();
+	app_->require_subcommand(0, 1);
+	added_to_ = app_->add_subcommand(name, text);
 }
 
 void CommandLine::word(const char *name, const char *text, std::string &value)
@@ -195,6 +224,13 @@ bool CommandLine::parse(int argc, char **argv)
 	if (rest_)
 		*rest_ = app_->remaining();
 	return true;
+}
+
+std::string CommandLine::chosen() const
+{
+	const std::vector<CLI::App *> subcommands = app_->get_subcommands();
+
+	return subcommands.empty() ? "" : subcommands.front()->get_name();
 }
 
 bool CommandLine::given(const char *name) const

@@ -3,7 +3,7 @@
 /**
  * @file
  * The command line of a tool, read by CLI11. Only command_line.cpp includes CLI11's headers, which take long to
- * compile, and programs with subcommands, by app().
+ * compile.
  */
 #ifndef TOOLS_COMMAND_LINE_H
 #define TOOLS_COMMAND_LINE_H
@@ -88,6 +88,18 @@ public:
 		});
 	}
 
+	/** Options as CLI11 takes them: that with a bool has no value or =true or =false, that with a list several. */
+	void plain(const Name &name, bool &value);
+	void plain(const Name &name, uint64_t &value);
+	void plain(const Name &name, std::vector<uint32_t> &values);
+	void plain(const Name &name, double &value, double least, double most);
+
+	/**
+	 * A subcommand, which need not be given: options that are added from now on are its own. Those from before may
+	 * follow it.
+	 */
+	void subcommand(const char *name, const char *text);
+
 	/** A word that is no option, by its place; none given: @p value stays. */
 	void word(const char *name, const char *text, std::string &value);
 
@@ -104,8 +116,8 @@ public:
 	/** Whether the command line had this option. */
 	bool given(const char *name) const;
 
-	/** CLI11's own object, for what only one tool needs: subcommands. */
-	CLI::App &app() { return *app_; }
+	/** The subcommand that the command line had, or "". */
+	std::string chosen() const;
 
 private:
 	static std::string long_name(const std::string &names);
@@ -114,6 +126,7 @@ private:
 	CLI::Option &add(const Name &name, const Take &take);
 
 	std::unique_ptr<CLI::App> app_;
+	CLI::App *added_to_; /* the program, or its last subcommand */
 	std::vector<std::string> *rest_ = nullptr;
 	std::string group_ = "Options";
 };

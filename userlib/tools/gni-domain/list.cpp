@@ -10,17 +10,16 @@
 #include <sstream>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "common/device_file.h"
 #include "common/failure.h"
+#include "common/json.h"
 #include "gni_pub.h"
 
 namespace domain
 {
 
 using tools::format;
-using Json = nlohmann::ordered_json;
+using tools::Json;
 using Words = std::map<std::string, std::string>;
 
 namespace
@@ -104,23 +103,24 @@ Json number(const std::string &text)
 {
 	char *end = nullptr;
 	const unsigned long long value = strtoull(text.c_str(), &end, 0);
-	return text.empty() || *end ? Json(nullptr) : Json(value);
+	return text.empty() || *end ? Json() : Json(value);
 }
 
 Json to_json(const Domain &domain, bool views)
 {
-	Json out = {{"ptag", domain.ptag}, {"resources", Json::object()}};
+	Json resources = Json::object(), holders = views ? Json::array() : Json();
 	for (const Use &use : domain.uses)
-		out["resources"][use.name] = {{"used", use.used}, {"limit", use.limit}};
-	out["job"] = number(word(domain.job, "job"));
-	out["attached"] = number(word(domain.job, "attached"));
-	out["holders"] = views ? Json::array() : Json(nullptr);
+		resources.set(use.name, Json{{"used", use.used}, {"limit", use.limit}});
 	for (const Words &holder : domain.holders)
-		out["holders"].push_back({{"pid", number(word(holder, "pid"))},
-					  {"command", word(holder, "comm")},
-					  {"state", word(holder, "state")},
-					  {"instance", number(word(holder, "inst"))}});
-	return out;
+		holders.add({{"pid", number(word(holder, "pid"))},
+			     {"command", word(holder, "comm")},
+			     {"state", word(holder, "state")},
+			     {"instance", number(word(holder, "inst"))}});
+	return {{"ptag", domain.ptag},
+		{"resources", resources},
+		{"job", number(word(domain.job, "job"))},
+		{"attached", number(word(domain.job, "attached"))},
+		{"holders", holders}};
 }
 
 void print_text(const std::vector<Domain> &domains, bool views)
@@ -177,10 +177,11 @@ void list(uint32_t device, bool json)
 	const bool views = read_view(device, "domains", jobs) && read_view(device, "contexts", contexts);
 	add_views(domains, jobs, contexts);
 	if (json) {
-		Json out = {{"device", device}, {"holders_known", views}, {"domains", Json::array()}};
+		Json all = Json::array();
 		for (const Domain &domain : domains)
-			out["domains"].push_back(to_json(domain, views));
-		std::cout << out.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+			all.add(to_json(domain, views));
+		const Json out = {{"device", device}, {"holders_known", views}, {"domains", all}};
+		std::cout << out.text(2) << '\n';
 	} else {
 		print_text(domains, views);
 	}

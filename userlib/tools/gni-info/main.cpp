@@ -9,8 +9,6 @@
 #include <exception>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
-
 #include "common/command_line.h"
 #include "common/failure.h"
 #include "common/output.h"
@@ -90,41 +88,36 @@ int show(const Options &options)
 	return status;
 }
 
-void add_watch(CLI::App &app, Options &options)
+void add_options(tools::CommandLine &line, Options &options)
 {
-	CLI::App *sub = app.add_subcommand("watch", "rates of the counters that change, again and again");
-	sub->add_option("-i,--interval", options.watch.interval, "seconds between two reports (default 1)")
-		->check(CLI::Range(0.01, 86400.0).description(""))
-		->type_name("SEC");
-	sub->add_option("-n,--count", options.watch.count, "reports (default 0: until it is interrupted)")
-		->type_name("N");
-	sub->add_flag("-r,--router", options.watch.router, "counters of the router, too");
-	sub->add_flag("--json", options.watch.json, "one JSON object a line");
+	WatchPlan &plan = options.watch;
+	line.number({"-d,--device", "N", "N of /dev/kgniN (all)"}, options.device, 1 << 20);
+	line.plain({"-c,--cookie", "COOKIE", "a domain to look for, by its cookie"}, options.cookies);
+	line.plain({"-a,--all", "", "counters that are 0, and those of the router, too"}, options.all);
+	line.plain({"--json", "", "as JSON: everything"}, options.json);
+	line.subcommand("env", "environment variables that library and tools read");
+	line.plain({"--json", "", "as JSON"}, options.json);
+	line.subcommand("watch", "rates of the counters that change, again and again");
+	line.plain({"-i,--interval", "SEC", "seconds between two reports (default 1)"}, plan.interval, 0.01, 86400);
+	line.plain({"-n,--count", "N", "reports (default 0: until it is interrupted)"}, plan.count);
+	line.plain({"-r,--router", "", "counters of the router, too"}, plan.router);
+	line.plain({"--json", "", "one JSON object a line"}, plan.json);
 }
 
 int run(int argc, char **argv)
 {
 	tools::CommandLine line("gni-info", "The GNI devices of this node: versions, limits, what is in use, counters.",
 				{}, footer);
-	CLI::App &app = line.app();
 	Options options;
 
-	app.fallthrough();
-	app.require_subcommand(0, 1);
-	line.number({"-d,--device", "N", "N of /dev/kgniN (all)"}, options.device, 1 << 20);
-	app.add_option("-c,--cookie", options.cookies, "a domain to look for, by its cookie")->type_name("COOKIE");
-	app.add_flag("-a,--all", options.all, "counters that are 0, and those of the router, too");
-	app.add_flag("--json", options.json, "as JSON: everything");
-	CLI::App *env = app.add_subcommand("env", "environment variables that library and tools read");
-	env->add_flag("--json", options.json, "as JSON");
-	add_watch(app, options);
+	add_options(line, options);
 	if (!line.parse(argc, argv))
 		return exit_ok;
-	if (env->parsed()) {
+	if (line.chosen() == "env") {
 		print_environment(options.json);
 		return exit_ok;
 	}
-	if (!app.got_subcommand("watch"))
+	if (line.chosen().empty())
 		return show(options);
 	options.watch.json |= options.json;
 	watch(wanted_devices(options).front(), options.watch);

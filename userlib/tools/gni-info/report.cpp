@@ -7,10 +7,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-
 #include "common/failure.h"
 #include "common/gni.h"
+#include "common/json.h"
 #include "gni_pub.h"
 #include "src/environment.hpp"
 #include "uapi/kgni_abi.h"
@@ -19,7 +18,7 @@ namespace gniinfo
 {
 
 using tools::format;
-using Json = nlohmann::ordered_json;
+using tools::Json;
 
 namespace
 {
@@ -37,10 +36,10 @@ Json to_json(const std::vector<Resource> &resources, bool of_device)
 	for (const Resource &r : resources) {
 		Json one = {{"used", r.used}, {"limit", r.limit}};
 		if (of_device) {
-			one["reserved"] = r.reserved;
-			one["held"] = r.held;
+			one.set("reserved", r.reserved);
+			one.set("held", r.held);
 		}
-		out[r.name] = one;
+		out.set(r.name, one);
 	}
 	return out;
 }
@@ -49,9 +48,7 @@ Json to_json(const Driver &driver)
 {
 	Json domains = Json::array();
 	for (const Domain &d : driver.domains)
-		domains.push_back({{"cookie", d.cookie},
-				   {"ptag", d.ptag ? Json(*d.ptag) : Json(nullptr)},
-				   {"resources", to_json(d.resources, false)}});
+		domains.add({{"cookie", d.cookie}, {"ptag", d.ptag}, {"resources", to_json(d.resources, false)}});
 	return {{"version", version_text(driver.version)},
 		{"abi", driver.abi},
 		{"cpu", driver.cpu},
@@ -72,9 +69,9 @@ Json to_json(const Device &device)
 		    {"stats", device.stats},
 		    {"ras", device.ras},
 		    {"counters", device.router}};
-	out["driver"] = device.driver ? to_json(*device.driver) : Json(nullptr);
+	out.set("driver", device.driver ? to_json(*device.driver) : Json());
 	if (!device.error.empty())
-		out["error"] = device.error;
+		out.set("error", device.error);
 	return out;
 }
 
@@ -187,19 +184,19 @@ void print_text(const Report &report, bool all)
 
 void print_json(const Report &report)
 {
-	Json out = {{"program", "gni-info"},
-		    {"library",
-		     {{"version", version_text(report.library_version)},
-		      {"build", report.library_build},
-		      {"abi", report.abi}}},
-		    {"driver_build", report.driver_build},
-		    {"limits", Json::object()},
-		    {"devices", Json::array()}};
+	Json limits = Json::object(), devices = Json::array();
 	for (const auto &[name, value] : interface_limits)
-		out["limits"][name] = value;
+		limits.set(name, value);
 	for (const Device &device : report.devices)
-		out["devices"].push_back(to_json(device));
-	std::cout << out.dump(2) << '\n';
+		devices.add(to_json(device));
+	const Json out = {{"program", "gni-info"},
+			  {"library", Json{{"version", version_text(report.library_version)},
+					   {"build", report.library_build},
+					   {"abi", report.abi}}},
+			  {"driver_build", report.driver_build},
+			  {"limits", limits},
+			  {"devices", devices}};
+	std::cout << out.text(2) << '\n';
 }
 
 void print_environment(bool json)
@@ -216,11 +213,11 @@ void print_environment(bool json)
 	for (const Variable &v : table) {
 		const char *value = getenv(v.name); // NOLINT(concurrency-mt-unsafe)
 		if (json) {
-			out.push_back({{"name", v.name},
-				       {"read_by", v.readers},
-				       {"default", v.unset},
-				       {"meaning", v.meaning},
-				       {"value", value ? Json(value) : Json(nullptr)}});
+			out.add({{"name", v.name},
+				 {"read_by", v.readers},
+				 {"default", v.unset},
+				 {"meaning", v.meaning},
+				 {"value", value ? Json(value) : Json()}});
 			continue;
 		}
 		printf("%-22s %s\n", v.name, v.meaning);
@@ -228,7 +225,7 @@ void print_environment(bool json)
 		       value ? "set to " : "not set", value ? value : "");
 	}
 	if (json)
-		std::cout << out.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+		std::cout << out.text(2) << '\n';
 }
 
 } // namespace gniinfo

@@ -9,15 +9,14 @@
 #include <cstdio>
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-
 #include "common/failure.h"
+#include "common/json.h"
 #include "common/wait.h"
 
 namespace gniinfo
 {
 
-using Json = nlohmann::ordered_json;
+using tools::Json;
 
 namespace
 {
@@ -50,11 +49,11 @@ std::string clock_text()
 void print(uint32_t number, const std::vector<Rate> &all, double seconds, bool json)
 {
 	if (json) {
-		Json out = {
-			{"device", number}, {"time", clock_text()}, {"seconds", seconds}, {"rates", Json::object()}};
+		Json rates = Json::object();
 		for (const Rate &r : all)
-			out["rates"][r.name] = r.per_second ? Json(*r.per_second) : Json(nullptr);
-		std::cout << out.dump() << '\n';
+			rates.set(r.name, r.per_second);
+		const Json out = {{"device", number}, {"time", clock_text()}, {"seconds", seconds}, {"rates", rates}};
+		std::cout << out.text() << '\n';
 	} else {
 		std::cout << tools::format("%s kgni%u: %zu counters have changed in %.2f s\n", clock_text().c_str(),
 					   number, all.size(), seconds);

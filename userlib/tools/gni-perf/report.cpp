@@ -7,14 +7,14 @@
 #include <fstream>
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-
 #include "common/failure.h"
+#include "common/json.h"
 
 namespace perf
 {
 
 using tools::format;
+using tools::Json;
 
 namespace
 {
@@ -33,12 +33,12 @@ std::string number(std::optional<double> value, double scale, int digits)
 	return value ? format("%.*f", digits, *value / scale) : std::string("-");
 }
 
-nlohmann::json to_json(const Row &row)
+Json to_json(const Row &row)
 {
-	nlohmann::json out = {{"test", row.test}, {"size", row.size}, {"transfers", row.transfers}};
+	Json out = {{"test", row.test}, {"size", row.size}, {"transfers", row.transfers}};
 	auto put = [&](const char *name, std::optional<double> value) {
 		if (value)
-			out[name] = *value;
+			out.set(name, *value);
 	};
 	put("p50_ns", row.p50_ns);
 	put("p99_ns", row.p99_ns);
@@ -52,7 +52,7 @@ nlohmann::json to_json(const Row &row)
 	put("irqs_per_transfer", row.irqs);
 	put("syscalls_per_transfer", row.syscalls);
 	if (!row.note.empty())
-		out["note"] = row.note;
+		out.set("note", row.note);
 	return out;
 }
 
@@ -175,20 +175,17 @@ void Report::write_json() const
 	for (const Row &row : rows_)
 		transfers += row.transfers;
 
-	nlohmann::json out = {{"program", "gni-perf"},
-			      {"setup", headline_},
-			      {"rank", options_.place.rank},
-			      {"ranks", options_.place.ranks},
-			      {"passed", failures_.empty()},
-			      {"transfers_verified", transfers},
-			      {"results", nlohmann::json::array()},
-			      {"failures", nlohmann::json::array()}};
+	Json results = Json::array(), failures = Json::array();
 	for (const Row &row : rows_)
-		out["results"].push_back(to_json(row));
+		results.add(to_json(row));
 	for (const auto &[test, text] : failures_)
-		out["failures"].push_back({{"test", test}, {"text", text}});
+		failures.add({{"test", test}, {"text", text}});
 
-	write_text(options_.json, out.dump(2) + "\n");
+	const Json out = {{"program", "gni-perf"},       {"setup", headline_},
+			  {"rank", options_.place.rank}, {"ranks", options_.place.ranks},
+			  {"passed", failures_.empty()}, {"transfers_verified", transfers},
+			  {"results", results},          {"failures", failures}};
+	write_text(options_.json, out.text(2) + "\n");
 }
 
 } // namespace perf
