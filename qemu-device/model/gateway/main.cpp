@@ -8,7 +8,6 @@
 #include <iostream>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -24,12 +23,13 @@
 
 using namespace aries;
 using namespace aries::gateway;
+using program::between, program::Command, program::Option;
 
 namespace
 {
 
-constexpr double TIMEOUT_LEAST = 0.1, TIMEOUT_MOST = 3600; // s
-constexpr int RETRY_MS = 2;                                // of echoes that had no room
+constexpr program::Check TIME = program::time_between(0.1, 3600, "s");
+constexpr int RETRY_MS = 2; // of echoes that had no room
 
 /* SIGTERM and SIGINT as a descriptor; blocked before there are threads. */
 class Signals
@@ -59,8 +59,8 @@ private:
 	Descriptor fd_;
 };
 
-/* What was given to the subcommands. */
-struct Commands {
+/* What was given to the commands. */
+struct Given {
 	std::string hosts, self, key, provider = "tcp", shape;
 	uint32_t spin_us = 0, window = 64;
 	double timeout_s = 5;
@@ -68,7 +68,6 @@ struct Commands {
 	FabricOptions fabric; // with path as it was given
 	std::string to, file;
 	PingOptions ping;
-	std::function<int()> chosen;
 
 	WireOptions wire() const
 	{
@@ -145,9 +144,9 @@ std::string come_before_guests(const WireOptions &options)
 class Gateway
 {
 public:
-	explicit Gateway(const Commands &commands)
-		: options_(commands.wire()), self_(options_.hosts[options_.self]), control_(self_.name),
-		  log_(std::cout), retry_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+	explicit Gateway(const Given &given)
+		: options_(given.wire()), self_(options_.hosts[options_.self]), control_(self_.name), log_(std::cout),
+		  retry_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
 		  echo_([this](uint32_t host, Bytes message) { return wire_->send(host, {}, message); },
 			[this] { eventfd_write(retry_.get(), 1); }),
 		  wire_(std::make_unique<Wire>(options_))
@@ -159,10 +158,10 @@ public:
 		if (const std::string refused = come_before_guests(options_); !refused.empty())
 			log_.tell(self_.name + ": " + refused);
 		log_.tell(self_.name + ": listens at " + self_.where() + " with " + wire_->status().provider);
-		if (!commands.fabric.path.empty()) {
-			callbacks = join(commands.fabric, std::move(callbacks));
+		if (!given.fabric.path.empty()) {
+			callbacks = join(given.fabric, std::move(callbacks));
 			joined_->connect(wire_.get());
-		} else if (commands.echo) {
+		} else if (given.echo) {
 			add_echo(callbacks);
 		}
 		wire_->start(std::move(callbacks));
@@ -260,17 +259,17 @@ Json json_of(const PingResult &result, const PingOptions &options)
 		{"downs", result.downs}};
 }
 
-int ping(Commands &commands)
+int ping(Given &given)
 {
 	const Signals signals;
-	const WireOptions options = commands.wire();
-	PingOptions &wanted = commands.ping;
+	const WireOptions options = given.wire();
+	PingOptions &wanted = given.ping;
 	Log log(std::cerr);
 
-	wanted.to = host_of(options.hosts, commands.to);
+	wanted.to = host_of(options.hosts, given.to);
 	if (wanted.to == options.self)
-		throw Error(commands.to + " is this host: name another");
-	const Control control(commands.self);
+		throw Error(given.to + " is this host: name another");
+	const Control control(given.self);
 	Wire *way = nullptr;
 	Ping ping(wanted, [&](Bytes message) { return way->send(wanted.to, {}, message); });
 	Wire wire(options); // ends before what it calls
@@ -296,9 +295,9 @@ int ping(Commands &commands)
 	const PingResult result = ping.run([&signals] { return signals.taken(); });
 	const Json report = json_of(result, wanted);
 
-	std::cout << (commands.json ? report.dump(2) + "\n" : topology::text_of(report));
+	std::cout << (given.json ? report.dump(2) + "\n" : topology::text_of(report));
 	if (!result.gave_up.empty())
-		throw Error(commands.to + ": " + result.gave_up);
+		throw Error(given.to + ": " + result.gave_up);
 	return result.wrong ? program::FAILED : program::DONE;
 }
 
@@ -346,132 +345,126 @@ Json brief(Json report)
 	return report;
 }
 
-int status(const Commands &commands)
+int status(const Given &given)
 {
-	const Json report = ask(commands.self);
+	const Json report = ask(given.self);
 
-	std::cout << (commands.json ? report.dump(2) + "\n" : topology::text_of(brief(report)));
+	std::cout << (given.json ? report.dump(2) + "\n" : topology::text_of(brief(report)));
 	return program::DONE;
 }
 
-CLI::App *add(CLI::App &app, Commands &c, const char *name, const char *help, std::function<int()> what)
+std::vector<Option> wire_options(Given &g)
 {
-	CLI::App *sub = app.add_subcommand(name, help);
-
-	sub->callback([&c, what = std::move(what)] { c.chosen = what; });
-	return sub;
+	return {{"--hosts", &g.hosts, "the file that names hosts, addresses and nodes", {.required = true}},
+		{"--self", &g.self, "which of them this host is", {.required = true}},
+		{"--key", &g.key, "file with the fabric's key, see keygen", {.required = true}},
+		{"--provider", &g.provider, "provider of libfabric, as fi_info names it (tcp)"},
+		{"--shape", &g.shape, "text that describes the fabric; gateways with another are refused"},
+		{"--spin",
+		 &g.spin_us,
+		 "microseconds that it polls before it sleeps (0)",
+		 {.check = between(0, 1'000'000)}},
+		{"--timeout",
+		 &g.timeout_s,
+		 "seconds without a sign of life after which a host counts as away (5)",
+		 {.check = TIME}},
+		{"--window",
+		 &g.window,
+		 "frames of up to 64 KiB that may wait for a host (64)",
+		 {.check = between(2, 4096)}}};
 }
 
-/* CLI::Range lets through what is no number. */
-CLI::Validator seconds(double least)
+Command with_wire(Given &given, const char *name, const char *help, const std::vector<Option> &options,
+		  std::function<int()> action)
 {
-	const auto check = [least](const std::string &text) -> std::string {
-		double value = 0;
+	Command command = {name, help, wire_options(given), std::move(action)};
 
-		if (CLI::detail::lexical_cast(text, value) && value >= least && value <= TIMEOUT_MOST)
-			return {};
-		return "a time of up to 3600 s, not " + text;
-	};
-
-	return {check, "S"};
+	command.options.insert(command.options.end(), options.begin(), options.end());
+	return command;
 }
 
-void add_wire_options(CLI::App &sub, Commands &c)
+Command ping_command(Given &g)
 {
-	sub.add_option("--hosts", c.hosts, "the file that names hosts, addresses and nodes")->required();
-	sub.add_option("--self", c.self, "which of them this host is")->required();
-	sub.add_option("--key", c.key, "file with the fabric's key, see keygen")->required();
-	sub.add_option("--provider", c.provider, "provider of libfabric, as fi_info names it (tcp)");
-	sub.add_option("--shape", c.shape, "text that describes the fabric; gateways with another are refused");
-	sub.add_option("--spin", c.spin_us, "microseconds that it polls before it sleeps (0)")
-		->check(CLI::Range(0, 1'000'000));
-	sub.add_option("--timeout", c.timeout_s, "seconds without a sign of life after which a host counts as away (5)")
-		->check(seconds(TIMEOUT_LEAST));
-	sub.add_option("--window", c.window, "frames of up to 64 KiB that may wait for a host (64)")
-		->check(CLI::Range(2, 4096));
+	return with_wire(
+		g, "ping", "be a gateway for a while, and measure messages to another that runs with --echo",
+		{{"--to", &g.to, "host to send to", {.required = true}},
+		 {"--size", &g.ping.size, "bytes of a message (8)", {.check = between(size_t(8), MESSAGE_MAX)}},
+		 {"--flight", &g.ping.flight, "messages on their way at once (1)", {.check = between(1, 1'000'000)}},
+		 {"--bursts", &g.ping.bursts, "sends the next --flight messages only when all of the last are back"},
+		 {"--count", &g.ping.count, "messages to measure (1000)", {.check = program::positive()}},
+		 {"--warm-up", &g.ping.warm_up, "messages before those that are measured (0)"},
+		 {"--seconds", &g.ping.seconds, "time to measure, instead of --count", {.check = TIME}},
+		 {"--patience",
+		  &g.ping.patience,
+		  "seconds after which it gives up when no message comes back (30)",
+		  {.check = TIME}},
+		 {"--json", &g.json, "the result as JSON"}},
+		[&g] { return ping(g); });
 }
 
-void add_ping(CLI::App &app, Commands &c)
+Command run_command(Given &g)
 {
-	CLI::App *sub =
-		add(app, c, "ping", "be a gateway for a while, and measure messages to another that runs with --echo",
-		    [&c] { return ping(c); });
+	FabricOptions &fabric = g.fabric;
 
-	add_wire_options(*sub, c);
-	sub->add_option("--to", c.to, "host to send to")->required();
-	sub->add_option("--size", c.ping.size, "bytes of a message (8)")->check(CLI::Range(size_t(8), MESSAGE_MAX));
-	sub->add_option("--flight", c.ping.flight, "messages on their way at once (1)")
-		->check(CLI::Range(1, 1'000'000));
-	sub->add_flag("--bursts", c.ping.bursts, "sends the next --flight messages only when all of the last are back");
-	sub->add_option("--count", c.ping.count, "messages to measure (1000)")->check(CLI::PositiveNumber);
-	sub->add_option("--warm-up", c.ping.warm_up, "messages before those that are measured (0)");
-	sub->add_option("--seconds", c.ping.seconds, "time to measure, instead of --count")
-		->check(seconds(TIMEOUT_LEAST));
-	sub->add_option("--patience", c.ping.patience,
-			"seconds after which it gives up when no message comes back (30)")
-		->check(seconds(TIMEOUT_LEAST));
-	sub->add_flag("--json", c.json, "the result as JSON");
-}
-
-void add_commands(CLI::App &app, Commands &c)
-{
-	CLI::App *run = add(app, c, "run", "carry messages until SIGTERM comes", [&c] {
-		c.fabric.complete();
-		return Gateway(c).run();
-	});
-
-	add_wire_options(*run, c);
-	CLI::Option *echo = run->add_flag("--echo", c.echo, "send back what comes: for ping");
-	CLI::Option *fabric = run->add_option(
-		"--fabric", c.fabric.path,
-		"carry for the nodes of this fabric: a name as aries-nic has it, or the path of its segment");
-	CLI::Option *nodes =
-		run->add_option("--nodes", c.fabric.nodes, "addresses in the fabric, as `nodes` of aries-nic")
-			->check(CLI::Range(2u, MEMBERS_MAX));
-
-	fabric->excludes(echo)->needs(nodes);
-	nodes->needs(fabric);
-	run->add_option("--address", c.fabric.address,
-			"address of the gateways: one that no node on any host has (the last)")
-		->check(CLI::Range(0u, MEMBERS_MAX - 1))
-		->needs(fabric);
-	run->add_option("--place", c.fabric.place,
-			"place of this gateway in the machine: one that no node on any host has (the address)")
-		->check(CLI::Range(0u, NODE_MOST))
-		->needs(fabric);
-	run->add_option("--machine-nodes", c.fabric.machine_nodes,
-			"as `machine-nodes` of aries-nic (as many as --nodes)")
-		->needs(fabric);
-	run->add_option("--routers-per-chassis", c.fabric.routers_per_chassis,
-			"as `routers-per-chassis` of aries-nic (16)")
-		->check(CLI::Range(1u, 16u))
-		->needs(fabric);
-	run->add_option("--chassis-per-group", c.fabric.chassis_per_group, "as `chassis-per-group` of aries-nic (6)")
-		->check(CLI::Range(1u, 6u))
-		->needs(fabric);
-
-	CLI::App *tell = add(app, c, "status", "how the gateway of this host is doing", [&c] { return status(c); });
-
-	tell->add_option("--self", c.self, "its host (the only one that runs here)");
-	tell->add_flag("--json", c.json, "all of it, as JSON");
-	add_ping(app, c);
-
-	CLI::App *keygen =
-		add(app, c, "keygen", "make a key for a fabric; copy it to all hosts, and show it to nobody", [&c] {
-			FabricKey::make(c.file);
-			return int(program::DONE);
-		});
-
-	keygen->add_option("file", c.file, "a file that is not there yet")->required();
+	return with_wire(g, "run", "carry messages until SIGTERM comes",
+			 {{"--echo", &g.echo, "send back what comes: for ping"},
+			  {"--fabric",
+			   &fabric.path,
+			   "carry for the nodes of this fabric: a name as aries-nic has it, or the path of its segment",
+			   {.needs = "--nodes", .excludes = "--echo"}},
+			  {"--nodes",
+			   &fabric.nodes,
+			   "addresses in the fabric, as `nodes` of aries-nic",
+			   {.check = between(2u, MEMBERS_MAX), .needs = "--fabric"}},
+			  {"--address",
+			   &fabric.address,
+			   "address of the gateways: one that no node on any host has (the last)",
+			   {.check = between(0u, MEMBERS_MAX - 1), .needs = "--fabric"}},
+			  {"--place",
+			   &fabric.place,
+			   "place of this gateway in the machine: one that no node on any host has (the address)",
+			   {.check = between(0u, NODE_MOST), .needs = "--fabric"}},
+			  {"--machine-nodes",
+			   &fabric.machine_nodes,
+			   "as `machine-nodes` of aries-nic (as many as --nodes)",
+			   {.needs = "--fabric"}},
+			  {"--routers-per-chassis",
+			   &fabric.routers_per_chassis,
+			   "as `routers-per-chassis` of aries-nic (16)",
+			   {.check = between(1u, 16u), .needs = "--fabric"}},
+			  {"--chassis-per-group",
+			   &fabric.chassis_per_group,
+			   "as `chassis-per-group` of aries-nic (6)",
+			   {.check = between(1u, 6u), .needs = "--fabric"}}},
+			 [&g] {
+				 g.fabric.complete();
+				 return Gateway(g).run();
+			 });
 }
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"Carries a fabric's messages between hosts: one gateway runs on each.", "aries-gateway"};
-	Commands commands;
+	Given g;
 
-	add_commands(app, commands);
-	return program::run(app, argc, argv, [&commands] { return commands.chosen(); });
+	return program::run({"aries-gateway",
+			     "Carries a fabric's messages between hosts: one gateway runs on each.",
+			     {program::VERSION},
+			     {},
+			     {run_command(g),
+			      {"status",
+			       "how the gateway of this host is doing",
+			       {{"--self", &g.self, "its host (the only one that runs here)"},
+				{"--json", &g.json, "all of it, as JSON"}},
+			       [&g] { return status(g); }},
+			      ping_command(g),
+			      {"keygen",
+			       "make a key for a fabric; copy it to all hosts, and show it to nobody",
+			       {{"file", &g.file, "a file that is not there yet", {.required = true}}},
+			       [&g] {
+				       FabricKey::make(g.file);
+				       return program::DONE;
+			       }}}},
+			    argc, argv);
 }
 
 } // namespace

@@ -6,14 +6,13 @@
 #include <functional>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
-
 #include "hss/manager.hpp"
 #include "net/find_fabric.hpp"
 #include "topo/program.hpp"
 
 using namespace aries;
 using namespace aries::hss;
+using program::Command, program::Option;
 
 namespace
 {
@@ -46,15 +45,14 @@ private:
 	bool ended_ = false;
 };
 
-/* The subcommands, and what was given to them. */
-struct Commands {
+/* What was given to the commands. */
+struct Given {
 	std::string fabric, log;
 	bool json = false, step = false, back = false, force = false;
 	double settle_ms = 200, quiesce_ms = 1000, patience_ms = 5000;
 	std::vector<uint32_t> routers;
 	uint32_t node = 0;
 	std::string state;
-	std::function<void()> chosen;
 
 	RerouteOptions options() const
 	{
@@ -64,94 +62,82 @@ struct Commands {
 	}
 };
 
-CLI::App *add(CLI::App &app, Commands &c, const char *name, const char *help, std::function<void()> what)
+std::vector<Option> reroute_options(Given &g)
 {
-	CLI::App *sub = app.add_subcommand(name, help);
+	constexpr program::Check time = program::time_between(0.001, LONGEST_MS, "ms");
 
-	sub->callback([&c, what = std::move(what)] { c.chosen = what; });
-	return sub;
-}
-
-/* CLI::Range lets through what is no number. */
-void add_ms(CLI::App &sub, const char *name, double &value, double least, const char *help)
-{
-	const auto check = [least](const std::string &text) -> std::string {
-		double ms = 0;
-
-		if (CLI::detail::lexical_cast(text, ms) && ms >= least && ms <= LONGEST_MS)
-			return {};
-		return "a time of up to 60000 ms, not " + text;
-	};
-
-	sub.add_option(name, value, help)->check(CLI::Validator(check, "MS"));
-}
-
-void add_reroute_options(CLI::App &sub, Commands &c)
-{
-	add_ms(sub, "--quiesce", c.quiesce_ms, 0.001, "the network is quiet for so many ms at most (1000)");
-	add_ms(sub, "--patience", c.patience_ms, 0.001, "waits so many ms for members to load tables (5000)");
-	sub.add_option("--log", c.log, "add the lines to this file instead of printing them");
-	sub.add_flag("--json", c.json, "a JSON object a line");
-	sub.add_flag("--step", c.step, "begin each phase with a line on standard input: for tests and demonstrations");
+	return {{"--quiesce", &g.quiesce_ms, "the network is quiet for so many ms at most (1000)", {.check = time}},
+		{"--patience", &g.patience_ms, "waits so many ms for members to load tables (5000)", {.check = time}},
+		{"--log", &g.log, "add the lines to this file instead of printing them"},
+		{"--json", &g.json, "a JSON object a line"},
+		{"--step", &g.step, "begin each phase with a line on standard input: for tests and demonstrations"}};
 }
 
 /* A command that changes the network, with a journal. */
 using Change = std::function<void(net::FabricView &, const std::string &path, Journal &, const Pause &)>;
 
-CLI::App *add_change(CLI::App &app, Commands &c, const char *name, const char *help, const Change &change)
+Command change(Given &given, const char *name, const char *help, const std::vector<Option> &options, const Change &make)
 {
-	CLI::App *sub = add(app, c, name, help, [&c, change] {
-		const std::string path = net::path_of(c.fabric);
-		net::FabricView view(path, Observer::Access::Change);
-		Journal journal(c.log, c.json);
-		Signals signals;
+	Command command = {name, help, reroute_options(given), [&given, make] {
+				   const std::string path = net::path_of(given.fabric);
+				   net::FabricView view(path, Observer::Access::Change);
+				   Journal journal(given.log, given.json);
+				   Signals signals;
 
-		change(view, path, journal, [&signals](std::chrono::milliseconds time) { return signals.pause(time); });
-	});
+				   make(view, path, journal,
+					[&signals](std::chrono::milliseconds time) { return signals.pause(time); });
+				   return program::DONE;
+			   }};
 
-	add_reroute_options(*sub, c);
-	return sub;
+	command.options.insert(command.options.end(), options.begin(), options.end());
+	return command;
 }
 
-void add_manager(CLI::App &app, Commands &c)
+Command manager(Given &g)
 {
-	CLI::App *run =
-		add_change(app, c, "run", "look after the network until SIGTERM comes or its last member leaves",
-			   [&c](net::FabricView &view, const std::string &path, Journal &journal, const Pause &pause) {
-				   const std::chrono::milliseconds settle(std::llround(c.settle_ms));
+	Command run =
+		change(g, "run", "look after the network until SIGTERM comes or its last member leaves",
+		       {{"--settle",
+			 &g.settle_ms,
+			 "makes tables when nothing has changed for so many ms (200)",
+			 {.check = program::time_between(0, LONGEST_MS, "ms")}}},
+		       [&g](net::FabricView &view, const std::string &path, Journal &journal, const Pause &pause) {
+			       const std::chrono::milliseconds settle(std::llround(g.settle_ms));
 
-				   Manager(view, path, journal, {settle, c.options()}, pause).run();
-			   });
+			       Manager(view, path, journal, {settle, g.options()}, pause).run();
+		       });
 
-	run->alias("watch");
-	add_ms(*run, "--settle", c.settle_ms, 0, "makes tables when nothing has changed for so many ms (200)");
+	run.alias = "watch";
+	return run;
 }
 
-void add_once(CLI::App &app, Commands &c)
+Command reroute(Given &g)
 {
-	add_change(app, c, "reroute", "load tables for what is there now, and end",
-		   [&c](net::FabricView &view, const std::string &path, Journal &journal, const Pause &pause) {
-			   if (!reroute_once(view, path, journal, c.options(), pause))
-				   journal.tell("tables", "they are for what is there now: nothing to do");
-		   });
-
-	CLI::App *swap =
-		add_change(app, c, "warm-swap", "take routers out of the network, or back into it",
-			   [&c](net::FabricView &view, const std::string &path, Journal &journal, const Pause &pause) {
-				   warm_swap(view, path, journal, c.options(), pause,
-					     {c.routers.begin(), c.routers.end()}, c.back, c.force);
-			   });
-
-	swap->add_option("routers", c.routers, "their numbers")->required();
-	swap->add_flag("--back", c.back, "the new blades are there");
-	swap->add_flag("--force", c.force, "also if nodes run at them, which are cut off");
+	return change(g, "reroute", "load tables for what is there now, and end", {},
+		      [&g](net::FabricView &view, const std::string &path, Journal &journal, const Pause &pause) {
+			      if (!reroute_once(view, path, journal, g.options(), pause))
+				      journal.tell("tables", "they are for what is there now: nothing to do");
+		      });
 }
 
-void set_node(const Commands &c)
+Command swap(Given &g)
 {
-	net::FabricView view(net::path_of(c.fabric), Observer::Access::Change);
+	return change(g, "warm-swap", "take routers out of the network, or back into it",
+		      {{"routers", &g.routers, "their numbers", {.required = true}},
+		       {"--back", &g.back, "the new blades are there"},
+		       {"--force", &g.force, "also if nodes run at them, which are cut off"}},
+		      [&g](net::FabricView &view, const std::string &path, Journal &journal, const Pause &pause) {
+			      warm_swap(view, path, journal, g.options(), pause, {g.routers.begin(), g.routers.end()},
+					g.back, g.force);
+		      });
+}
 
-	view.set_up({net::Part::Kind::Node, {0, 0}, c.node}, c.state == "up");
+int set_node(const Given &g)
+{
+	net::FabricView view(net::path_of(g.fabric), Observer::Access::Change);
+
+	view.set_up({net::Part::Kind::Node, {0, 0}, g.node}, g.state == "up");
+	return program::DONE;
 }
 
 /* Lists of numbers or names in one line; tables as text_of() makes them. */
@@ -169,37 +155,39 @@ std::string plain(Json report)
 	return topology::text_of(report);
 }
 
-void add_others(CLI::App &app, Commands &c)
+int print_status(const Given &g)
 {
-	CLI::App *node = add(app, c, "node", "take a node off the network, or back", [&c] { set_node(c); });
+	const std::string path = net::path_of(g.fabric);
+	net::FabricView view(path, Observer::Access::Look);
+	const Json report = hss::status(view, path);
 
-	node->add_option("node", c.node, "its address")->required();
-	node->add_option("state", c.state, "down or up")->required()->check(CLI::IsMember({"down", "up"}));
-
-	CLI::App *status = add(app, c, "status", "which tables are in use, what is missing, the last quiesce", [&c] {
-		const std::string path = net::path_of(c.fabric);
-		net::FabricView view(path, Observer::Access::Look);
-		const Json report = hss::status(view, path);
-
-		std::cout << (c.json ? report.dump(2) + "\n" : plain(report));
-	});
-
-	status->add_flag("--json", c.json, "the same as JSON");
+	std::cout << (g.json ? report.dump(2) + "\n" : plain(report));
+	return program::DONE;
 }
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"The system manager of a running fabric: route tables without what is missing.", "aries-hss"};
-	Commands commands;
+	Given g;
 
-	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
-	add_manager(app, commands);
-	add_once(app, commands);
-	add_others(app, commands);
-	return program::run(app, argc, argv, [&commands] {
-		commands.chosen();
-		return int(program::DONE);
-	});
+	return program::run(
+		{"aries-hss",
+		 "The system manager of a running fabric: route tables without what is missing.",
+		 {{"-f,--fabric", &g.fabric, "name or path of the fabric (the only one that runs here)"},
+		  program::VERSION},
+		 {},
+		 {manager(g),
+		  reroute(g),
+		  swap(g),
+		  {"node",
+		   "take a node off the network, or back",
+		   {{"node", &g.node, "its address", {.required = true}},
+		    {"state", &g.state, "down or up", {.required = true, .check = program::one_of("down,up")}}},
+		   [&g] { return set_node(g); }},
+		  {"status",
+		   "which tables are in use, what is missing, the last quiesce",
+		   {{"--json", &g.json, "the same as JSON"}},
+		   [&g] { return print_status(g); }}}},
+		argc, argv);
 }
 
 } // namespace

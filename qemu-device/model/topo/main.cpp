@@ -4,8 +4,6 @@
 #include <functional>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
-
 #include "topo/program.hpp"
 #include "topo/reports.hpp"
 #include "topo/svg.hpp"
@@ -13,6 +11,7 @@
 #include "topology/builders.hpp"
 
 using namespace aries::topology;
+using aries::program::Command, aries::program::Option;
 
 namespace
 {
@@ -56,12 +55,11 @@ Built built_from(const std::string &text)
 	return built;
 }
 
-/* The subcommands, and what was given to them. */
-struct Commands {
+/* What was given to the commands. */
+struct Given {
 	std::string machine;
 	bool json = false;
 	uint32_t sources = 0;
-	std::function<void()> chosen;
 
 	void show(const Json &report) const
 	{
@@ -70,66 +68,76 @@ struct Commands {
 		else
 			std::cout << text_of(report);
 	}
-
-	CLI::App *add(CLI::App &app, const char *name, const char *help,
-		      const std::function<void(const Machine &)> &run)
-	{
-		CLI::App *command = app.add_subcommand(name, help);
-
-		command->add_option("machine", machine, MACHINE_HELP)->required();
-		command->callback([this, run] { chosen = [this, run] { run(built_from(machine).machine); }; });
-		return command;
-	}
-
-	CLI::App *add_report(CLI::App &app, const char *name, const char *help,
-			     const std::function<Json(const Machine &)> &report)
-	{
-		CLI::App *command = add(app, name, help, [this, report](const Machine &m) { show(report(m)); });
-
-		command->add_flag("--json", json, "the same as JSON");
-		return command;
-	}
 };
 
-void add_commands(CLI::App &app, Commands &commands)
+Command command(Given &given, const char *name, const char *help, const std::function<void(const Machine &)> &what,
+		const std::vector<Option> &options = {})
 {
-	commands.add_report(app, "print", "numbers of routers, tiles and links of each class", report_machine);
-	commands.add(app, "validate", "say whether the machine keeps all rules", [](const Machine &machine) {
-		const std::string rule = validate(machine);
+	Command made = {name, help, {{"machine", &given.machine, MACHINE_HELP, {.required = true}}}, [&given, what] {
+				what(built_from(given.machine).machine);
+				return aries::program::DONE;
+			}};
 
-		if (!rule.empty())
-			throw FileError(rule);
-		std::cout << machine.name << ": " << machine.nodes.size() << " nodes, " << machine.routers.size()
-			  << " routers, " << machine.links.size() << " links, all rules kept\n";
-	});
-	commands.add_report(app, "device", "the properties of aries-nic that describe it, if there are any",
-			    report_device);
-	commands.add_report(app, "places", "where routers are, what they are called, which nodes they have",
-			    report_places);
-	commands.add(app, "svg", "draw it", [](const Machine &machine) { write_svg(std::cout, machine); });
-	commands.add(app, "yaml", "write it in full", [](const Machine &machine) { write_yaml(std::cout, machine); });
-	commands.add_report(app, "cables", "cables by class, of a group and of a node", report_cables);
-	commands.add_report(app, "bisection", "the cut into halves that the fewest links cross", report_bisection);
-	commands.add_report(app, "bandwidth", "global bandwidth, raw and of 64-byte puts", report_bandwidth);
-	commands.add_report(app, "hops", "lengths of shortest paths",
-			    [&commands](const Machine &machine) { return report_hops(machine, commands.sources); })
-		->add_option("--sources", commands.sources,
-			     "count only from this many routers, evenly over the machine");
-	app.add_subcommand("builders", "list builders and their parameters")->callback([&commands] {
-		commands.chosen = [] { std::cout << describe_builders(); };
-	});
+	made.options.insert(made.options.end(), options.begin(), options.end());
+	return made;
+}
+
+Command report(Given &given, const char *name, const char *help, const std::function<Json(const Machine &)> &tell,
+	       std::vector<Option> options = {})
+{
+	options.insert(options.begin(), {"--json", &given.json, "the same as JSON"});
+	return command(
+		given, name, help, [&given, tell](const Machine &m) { given.show(tell(m)); }, options);
+}
+
+void print_validity(const Machine &machine)
+{
+	const std::string rule = validate(machine);
+
+	if (!rule.empty())
+		throw FileError(rule);
+	std::cout << machine.name << ": " << machine.nodes.size() << " nodes, " << machine.routers.size()
+		  << " routers, " << machine.links.size() << " links, all rules kept\n";
+}
+
+std::vector<Command> commands(Given &given)
+{
+	return {
+		report(given, "print", "numbers of routers, tiles and links of each class", report_machine),
+		command(given, "validate", "say whether the machine keeps all rules", print_validity),
+		report(given, "device", "the properties of aries-nic that describe it, if there are any",
+		       report_device),
+		report(given, "places", "where routers are, what they are called, which nodes they have",
+		       report_places),
+		command(given, "svg", "draw it", [](const Machine &machine) { write_svg(std::cout, machine); }),
+		command(given, "yaml", "write it in full",
+			[](const Machine &machine) { write_yaml(std::cout, machine); }),
+		report(given, "cables", "cables by class, of a group and of a node", report_cables),
+		report(given, "bisection", "the cut into halves that the fewest links cross", report_bisection),
+		report(given, "bandwidth", "global bandwidth, raw and of 64-byte puts", report_bandwidth),
+		report(given, "hops", "lengths of shortest paths",
+		       [&given](const Machine &machine) { return report_hops(machine, given.sources); },
+		       {{"--sources", &given.sources, "count only from this many routers, evenly over the machine"}}),
+		{"builders",
+		 "list builders and their parameters",
+		 {},
+		 [] {
+			 std::cout << describe_builders();
+			 return aries::program::DONE;
+		 }},
+	};
 }
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"Shows what a machine is made of, what it costs and what it can carry.", "aries-topo"};
-	Commands commands;
+	Given given;
 
-	add_commands(app, commands);
-	return aries::program::run(app, argc, argv, [&commands] {
-		commands.chosen();
-		return int(aries::program::DONE);
-	});
+	return aries::program::run({"aries-topo",
+				    "Shows what a machine is made of, what it costs and what it can carry.",
+				    {aries::program::VERSION},
+				    {},
+				    commands(given)},
+				   argc, argv);
 }
 
 } // namespace
