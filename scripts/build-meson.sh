@@ -5,7 +5,8 @@
 #
 #   build-meson.sh BUILD_DIR SOURCE_DIR [-Doption=value]... [-- TARGET...]
 #
-# CC and CXX choose another compiler.
+# CC and CXX choose another compiler. OPENGNI_GROUPED=1: a project that can compile its sources in a few files
+# (-Dgrouped=true) does: less than half the time, for trees in which nobody edits.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -18,6 +19,9 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	shift
 done
 [ $# -eq 0 ] || shift
+if [ -n "${OPENGNI_GROUPED:-}" ] && [[ ${options[*]} != *-Dgrouped=* ]] && grep -qs "^option('grouped'" "$source/meson_options.txt"; then
+	options+=(-Dgrouped=true)
+fi
 
 # Another place, other options, another compiler or another version of the project, which tools tell: start afresh.
 wanted="$dir $source ${options[*]} $("${CXX:-c++}" --version | head -n 1) $("$TOP/scripts/version.sh")"

@@ -178,6 +178,19 @@ class Steps(unittest.TestCase):
         self.assertEqual(build(self.copy), "copy\n")
         self.assertEqual(build(self.tree), "tree\n")
 
+    def test_sources_of_a_project_in_a_few_files(self):
+        """Where that is wanted, and can be: an option that the project does not have is an error of meson's."""
+        (self.tree / "source/p.c").write_text(PROGRAM % "P", encoding="ascii")
+        (self.tree / "source/meson.build").write_text(PROJECT, encoding="ascii")
+        build = self.tree / "scripts/build-meson.sh", self.tree / ".build/p", self.tree / "source"
+        self.run_script(self.tree, *build, OPENGNI_GROUPED="1")
+        (self.tree / "source/meson_options.txt").write_text("option('grouped', type: 'boolean', value: false)\n", encoding="ascii")
+        (self.tree / "source/meson.build").write_text(PROJECT + "message('grouped', get_option('grouped'))\n", encoding="ascii")
+        (self.tree / ".build/p/.configured").unlink()
+        self.assertIn("Message: grouped false", self.run_script(self.tree, *build, OPENGNI_GROUPED=""))
+        self.assertIn("Message: grouped true", self.run_script(self.tree, *build, OPENGNI_GROUPED="1"))
+        self.assertNotIn("Message", self.run_script(self.tree, *build, OPENGNI_GROUPED="1"))
+
     def test_trees_share_what_is_compiled(self):
         (self.tree / "source/meson.build").write_text(PROJECT, encoding="ascii")
         (self.tree / "source/p.c").write_text(PROGRAM % "both", encoding="ascii")
