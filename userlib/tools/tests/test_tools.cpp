@@ -20,6 +20,7 @@
 #include "common/command_line.h"
 #include "common/failure.h"
 #include "common/hex.h"
+#include "common/json.h"
 #include "common/kvs.h"
 #include "common/pattern.h"
 #include "common/place.h"
@@ -331,6 +332,30 @@ void structures_as_words(void **)
 		assert_false(tools::from_hex(other, back));
 }
 
+void values_as_json(void **)
+{
+	using tools::Json;
+	Json list = Json::array(), object = Json::object();
+	list.add(UINT64_MAX);
+	list.add(INT64_MIN);
+	list.add(1.0);
+	list.add(std::optional<uint8_t>());
+	list.add(std::optional<uint8_t>(7));
+	object.set("z", list);
+	object.set("a", {{"true", true}, {"text", "\"\n\x01\xff\xc3\xa9"}});
+	object.set("map", std::map<std::string, uint64_t>{{"n", 1}});
+	object.set("z", 5);
+	assert_string_equal(object.text().c_str(),
+			    "{\"z\":5,\"a\":{\"true\":true,\"text\":\"\\\"\\n\\u0001\xef\xbf\xbd\xc3\xa9\"},"
+			    "\"map\":{\"n\":1}}");
+	assert_string_equal(list.text().c_str(), "[18446744073709551615,-9223372036854775808,1.0,null,7]");
+	assert_string_equal(Json({{"x", Json()}}).text(2).c_str(), "{\n  \"x\": null\n}");
+	Json copy = list;
+	copy.add("more");
+	assert_string_equal(Json::array().text().c_str(), "[]");
+	assert_true(copy.text() != list.text());
+}
+
 } // namespace
 
 int main()
@@ -349,6 +374,7 @@ int main()
 		cmocka_unit_test(forged_handles_keep_the_rest),
 		cmocka_unit_test(stores),
 		cmocka_unit_test(structures_as_words),
+		cmocka_unit_test(values_as_json),
 	};
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
