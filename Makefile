@@ -139,13 +139,13 @@ kernel: setup ## unpack the guest kernel
 	$(STEP) 'guest kernel $(KERNEL)' -a -- $(if $(KDIR),$(TOP)/scripts/own-kernel.sh $(KDIR),$(TOP)/scripts/fetch-kernel.sh)
 
 model: setup ## the hardware model (C++ library)
-	$(STEP) model -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
+	$(STEP) model -e '$(OPENGNI_GROUPED)' -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
 		-o $(B)/model/libaries-model.a -o $(B)/gen/aries_regs.h -- bash -c \
 		'$(TOP)/scripts/gen-regs.py $(TOP)/driver/include/aries_regs.toml $(B)/gen && \
 		$(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- libaries-model.a'
 
 topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md); aries-net, aries-hss: running fabrics (Documentation/aries-net.md, aries-hss.md); aries-gateway: over several hosts (Documentation/gateway-wire.md)
-	$(STEP) aries-topo -e $(VERSION) -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net -o $(B)/model/hss/aries-hss -o $(B)/model/gateway/aries-gateway \
+	$(STEP) aries-topo -e '$(VERSION) $(OPENGNI_GROUPED)' -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net -o $(B)/model/hss/aries-hss -o $(B)/model/gateway/aries-gateway \
 		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo net/aries-net hss/aries-hss gateway/aries-gateway
 
 sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md); MPI=1: aries-sim-mpi, too

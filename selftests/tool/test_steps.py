@@ -191,6 +191,13 @@ class Steps(unittest.TestCase):
         self.assertIn("Message: grouped true", self.run_script(self.tree, *build, OPENGNI_GROUPED="1"))
         self.assertNotIn("Message", self.run_script(self.tree, *build, OPENGNI_GROUPED="1"))
 
+    def test_steps_know_in_how_many_files(self):
+        """Else what is up to date would be thrown away by the tests, which configure the project again."""
+        for goal in ("model", "topo"):
+            lines = [subprocess.run(["make", "-n", goal], cwd=host.TOP, capture_output=True, text=True, check=True,
+                                    env={**os.environ, "OPENGNI_GROUPED": grouped}).stdout.splitlines() for grouped in ("", "1")]
+            self.assertIn(f"step.sh {goal} ", "".join(set(lines[0]) - set(lines[1])))
+
     def test_trees_share_what_is_compiled(self):
         (self.tree / "source/meson.build").write_text(PROJECT, encoding="ascii")
         (self.tree / "source/p.c").write_text(PROGRAM % "both", encoding="ascii")
