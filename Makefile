@@ -65,7 +65,7 @@ INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs top
 DEB_STEPS := $(INSTALL_STEPS) deb
 GUEST_STEPS := $(RUN_STEPS) linux-source selftests $(if $(filter chaos,$(MAKECMDGOALS)),check-image,net-image)
 DOC_STEPS := setup model qemu topo sim userlib agent linux-source
-DEBUG_STEPS := setup model qemu userlib agent linux-source
+DEBUG_STEPS := setup model qemu topo userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter debian-image,$(MAKECMDGOALS)),$(DEB_STEPS) debian-image,\
 	$(if $(filter deb,$(MAKECMDGOALS)),$(DEB_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
 	$(if $(filter doc-page,$(MAKECMDGOALS)),setup,$(if $(filter share,$(MAKECMDGOALS)),setup kernel share,$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),$(GUEST_STEPS),$(RUN_STEPS))))))))))
@@ -114,7 +114,7 @@ check-all: kernel model qemu initramfs topo sim check-image net-image ## check, 
 	@$(MAKE) --no-print-directory qemu QEMU=$(if $(filter 7.2,$(QEMU)),10,7.2)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
-check-debug: model qemu userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection (ARGS=--kcsan: with KCSAN)
+check-debug: model qemu topo userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection (ARGS=--kcsan: with KCSAN)
 	@$(TOP)/scripts/check-driver-debug.sh $(ARGS)
 
 chaos: kernel qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")

@@ -3,12 +3,14 @@
 """Each goal of `make help` installs the packages that the steps which lead to it need."""
 
 import os
+import re
 import unittest
 
 from commands import run
 from goals import rules, shown, steps
 from opengni import host
 
+CLUSTER = host.TOP / "selftests/cluster"
 SETUP = host.TOP / "scripts/setup.sh"
 # What a step or a goal's own commands need beside what every build does. A step that is not here needs nothing more.
 NEEDS = {
@@ -51,6 +53,14 @@ class Goals(unittest.TestCase):
             with self.subTest(goal):
                 self.assertIn("setup", reached, "nothing installs what it needs")
                 self.assertEqual(needed - self.packages(goal), set())
+
+    def test_check_debug_builds_the_tools_that_its_tests_call(self):
+        """They are found below .build, where another goal may have left them."""
+        script = (host.TOP / "scripts/check-driver-debug.sh").read_text(encoding="utf-8")
+        files = {name.partition(".")[0] for name in re.search(r'^NODES_TESTS="(.*)"$', script, re.M)[1].split()}
+        called = {tool for file in files for tool in re.findall(r"\baries-(?:net|topo|hss)\b", (CLUSTER / f"{file}.py").read_text(encoding="utf-8"))}
+        self.assertTrue(called)
+        self.assertIn("topo", steps("check-debug", rules()))
 
 
 if __name__ == "__main__":
