@@ -55,6 +55,17 @@ class Complaints(unittest.TestCase):
         self.assertEqual(len(kernel_complaints(others + ours + others)), 1)
         self.assertEqual(kernel_complaints(others + "[  9.2] BUG: other\n" + others), ["[  9.2] BUG: other"])
 
+    def test_races_with_what_the_kernel_has_marked_in_our_functions_are_none(self):
+        line = f"[  9.1] {'=' * 66}\n"
+
+        def race(mark, reader):
+            return (f"{line}[  9.1] BUG: KCSAN: data-race in ipogif_unwaited [ipogif] / qdisc_run\n[  9.1] \n"
+                    f"[  9.1] read-write{mark} to 0xff of 8 bytes by interrupt on cpu 0:\n[  9.1]  ipogif_unwaited+0xaa/0x175 [ipogif]\n[  9.1] \n"
+                    f"[  9.1] read to 0xff of 8 bytes by task 8 on cpu 1:\n[  9.1]  qdisc_run+0x3/0x7\n{reader}[  9.1]  sendto+0x1/0x2\n{line}")
+        self.assertEqual(kernel_complaints(race(" (marked)", "")), [])
+        self.assertEqual(len(kernel_complaints(race("", ""))), 1)
+        self.assertEqual(len(kernel_complaints(race(" (marked)", "[  9.1]  slnd_send+0x1/0x2 [slnd]\n"))), 1)
+
 
 class Messages(unittest.TestCase):
     def setUp(self):

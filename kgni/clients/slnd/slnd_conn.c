@@ -192,13 +192,13 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 	conn->initiator = initiator;
 	conn->stamp = stamp;
 	conn->clean = false;
-	conn->last_rx = jiffies;
-	conn->last_tx = jiffies;
+	WRITE_ONCE(conn->last_rx, jiffies);
+	WRITE_ONCE(conn->last_tx, jiffies);
 	list_for_each_entry(old, &peer->conns, peer_node)
 		if (slnd_conn_earlier(conn, old) || old->theirs.incarnation != incarnation)
 			slnd_conn_end_locked(old, "there is a newer one");
 	list_add(&conn->peer_node, &peer->conns);
-	conn->state = SLND_OPEN;
+	WRITE_ONCE(conn->state, SLND_OPEN);
 	if (peer->hailing == conn)
 		peer->hailing = NULL;
 	/* a connection with ourselves consists of two, and only one of them is used to send */
@@ -238,7 +238,7 @@ void slnd_conn_end_locked(struct slnd_conn *conn, const char *why)
 			why);
 		slnd_count(SLND_N_FAILED);
 	}
-	conn->state = SLND_ENDED;
+	WRITE_ONCE(conn->state, SLND_ENDED);
 	if (peer && peer->conn == conn)
 		peer->conn = NULL;
 	if (peer && peer->hailing == conn)
@@ -273,7 +273,7 @@ void slnd_conn_shut(struct slnd_conn *conn)
 
 	spin_lock(&peer->lock);
 	if (conn->state == SLND_OPEN) {
-		conn->state = SLND_CLOSING;
+		WRITE_ONCE(conn->state, SLND_CLOSING);
 		if (peer->conn == conn)
 			peer->conn = NULL;
 		conn->say |= BIT(SLND_CLOSE);

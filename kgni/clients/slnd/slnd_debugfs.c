@@ -51,16 +51,19 @@ static int connections_show(struct seq_file *m, void *unused)
 	seq_puts(m,
 		 "id       peer     peer_id  state    side      sent       received   silent_ms\n");
 	xa_lock(&slnd.conns);
-	xa_for_each(&slnd.conns, id, conn)
+	xa_for_each(&slnd.conns, id, conn) {
+		enum slnd_state state = READ_ONCE(conn->state);
+		unsigned long silent = jiffies - READ_ONCE(conn->last_rx);
+
 		seq_printf(m, "%-8u %#-8x %-8u %-8s %-9s %-10llu %-10llu %u\n", conn->id,
 			   conn->peer ? conn->peer->address : 0, conn->theirs.id,
-			   slnd_state_names[conn->state],
+			   slnd_state_names[state],
 			   !conn->peer	     ? "anybody"
 			   : conn->initiator ? "initiator"
 					     : "acceptor",
-			   conn->n_sent, conn->n_received,
-			   conn->state == SLND_HAILING ? 0
-						       : jiffies_to_msecs(jiffies - conn->last_rx));
+			   READ_ONCE(conn->n_sent), READ_ONCE(conn->n_received),
+			   state == SLND_HAILING ? 0 : jiffies_to_msecs(silent));
+	}
 	xa_unlock(&slnd.conns);
 	return 0;
 }

@@ -138,7 +138,9 @@ static unsigned int slnd_talking;
 
 static void slnd_count_talk(struct slnd_conn *conn)
 {
-	slnd_talking += conn->state == SLND_OPEN || conn->state == SLND_CLOSING;
+	enum slnd_state state = READ_ONCE(conn->state);
+
+	slnd_talking += state == SLND_OPEN || state == SLND_CLOSING;
 }
 
 /* Is no node connected? */

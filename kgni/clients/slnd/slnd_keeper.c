@@ -61,15 +61,18 @@ static void slnd_keep_conn(struct slnd_conn *conn)
 {
 	unsigned long timeout = slnd_timeout * HZ;
 
-	if (READ_ONCE(conn->state) != SLND_OPEN && READ_ONCE(conn->state) != SLND_CLOSING)
+	enum slnd_state state = READ_ONCE(conn->state);
+
+	if (state != SLND_OPEN && state != SLND_CLOSING)
 		return;
 	if (slnd_quiet) {
-		conn->last_rx = jiffies;
-		conn->last_tx = jiffies;
-	} else if (time_after(jiffies, conn->last_rx + timeout)) {
+		WRITE_ONCE(conn->last_rx, jiffies);
+		WRITE_ONCE(conn->last_tx, jiffies);
+	} else if (time_after(jiffies, READ_ONCE(conn->last_rx) + timeout)) {
 		slnd_count(SLND_N_SILENT);
 		slnd_conn_end(conn, "the peer is silent");
-	} else if (time_after(jiffies, conn->last_tx + timeout / 4) && conn->state == SLND_OPEN) {
+	} else if (time_after(jiffies, READ_ONCE(conn->last_tx) + timeout / 4) &&
+		   state == SLND_OPEN) {
 		slnd_say(conn, SLND_ALIVE);
 	}
 }

@@ -95,7 +95,7 @@ bool slnd_receive(struct slnd_conn *conn)
 			slnd_conn_end(conn, "its mailbox is damaged");
 			return false;
 		}
-		conn->last_rx = jiffies;
+		WRITE_ONCE(conn->last_rx, jiffies);
 		conn->n_received++;
 		if (!slnd_take(conn, message))
 			return false;

@@ -111,7 +111,7 @@ static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
 	rc = gni_smsg_send(conn->ep, head, sizeof(*head), tx ? tx->data : NULL, head->bytes,
 			   sent - slnd.sent);
 	if (rc == GNI_RC_SUCCESS) {
-		conn->last_tx = jiffies;
+		WRITE_ONCE(conn->last_tx, jiffies);
 		conn->n_sent++;
 		return rc;
 	}

@@ -133,7 +133,7 @@ void st_answer(const struct st_message *message)
 
 static bool st_wait(struct st_slot *slot)
 {
-	return wait_event_timeout(st_wq, !st_is_set(&slot->busy), st.p[P_WAIT] * HZ);
+	return wait_event_idle_timeout(st_wq, !st_is_set(&slot->busy), st.p[P_WAIT] * HZ);
 }
 
 static void st_done(void *arg, int status)
@@ -194,9 +194,9 @@ static int st_send(struct st_thread *t, u32 kind, u64 n, void *text, slnd_done_f
 static void st_ping(struct st_thread *t, u64 n, void *text)
 {
 	if (!st_send(t, ST_PING, n, text, NULL, NULL) &&
-	    wait_event_timeout(st_wq, READ_ONCE(t->pong) == n || READ_ONCE(st.stop),
-			       st.p[P_WAIT] * HZ) &&
-	    t->pong == n)
+	    wait_event_idle_timeout(st_wq, READ_ONCE(t->pong) == n || READ_ONCE(st.stop),
+				    st.p[P_WAIT] * HZ) &&
+	    READ_ONCE(t->pong) == n)
 		t->ok++;
 	else
 		t->failed++;
@@ -315,7 +315,7 @@ static u64 st_ask(void)
 	struct st_message message = { ST_ASK, 0, 0, st.id };
 
 	if (!slnd_send(st.p[P_PEER], &message, sizeof(message), NULL, NULL))
-		wait_event_timeout(st_wq, st_is_set(&st.told), st.p[P_WAIT] * HZ);
+		wait_event_idle_timeout(st_wq, st_is_set(&st.told), st.p[P_WAIT] * HZ);
 	return st.told ? st.came : 0;
 }
 
@@ -366,7 +366,7 @@ int st_run_text(char *text)
 		}
 	}
 	while (i--) {
-		wait_event(st_wq, st_is_set(&st.threads[i].over));
+		wait_event_idle(st_wq, st_is_set(&st.threads[i].over));
 		kthread_stop(st.threads[i].task);
 	}
 	if (rc)
