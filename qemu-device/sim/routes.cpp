@@ -126,7 +126,7 @@ std::string Routes::check(const Machine &machine, const routing::Policy &policy)
 		       "' cannot be simulated: packets and routes are those of Aries (families aries, dragonfly and "
 		       "clos), of Gemini (torus), or of QsNetIII (qsnet)";
 
-	const std::string broken = TorusTables::check(machine);
+	std::string broken = TorusTables::check(machine);
 
 	if (broken.empty() && channels(machine, policy) > routing::TORUS_DATELINE_CHANNELS)
 		return std::to_string(channels(machine, policy)) +

@@ -12,7 +12,8 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "
 
 from matplotlib import pyplot  # noqa: E402  the backend comes first
 
-from .figures import CABLE_LINKS, L19_PROCESSES  # noqa: E402
+from .figures import (CABLE_LINKS, GEMINI_EFFICIENCY, GEMINI_LINK_GBYTE_PER_S, GEMINI_NODE_GBYTE_PER_S,  # noqa: E402
+                      L19_PROCESSES, torus_bound)
 from .writing import naming  # noqa: E402
 
 CLOCK_GHZ = 0.875
@@ -21,6 +22,7 @@ NODE_GBYTE_PER_S = 2 * FLIT_BYTES * CLOCK_GHZ  # that two processor tiles take
 LCB = 10 / 9                                   # what a link sends for what it carries (P05)
 OPTICAL_GBYTE_PER_S = 3 * 12.5 / 8             # raw, of a link
 GREEN_GBYTE_PER_S = 3 * 14 / 8
+TREE_MODES = {"in-order": "static", "minimal": "hash"}  # what modes are on a Clos
 
 
 def _points(entries, **wanted):
@@ -252,10 +254,101 @@ def allreduce(results, axes, _scale):
     return lines
 
 
+def fat_tree(results, axes, _scale):
+    """Mean load of optical links by what a node passes on; links crossed by a packet."""
+    lines = []
+    for label, node, optical in (("dragonfly", NODE_GBYTE_PER_S, "blue"), ("tree", NODE_GBYTE_PER_S / 2, "level0")):
+        for mode in _axis(results[f"{label}-uniform"], "mode"):
+            runs = [entry["result"] for entry in _points(results[f"{label}-uniform"], mode=mode)]
+            links = [next(cls for cls in run["links"] if cls["class"] == optical) for run in runs]
+            got = [node * run["accepted"] for run in runs]
+            loads = [cls["mean_load"] for cls in links]
+            crossed = loads[0] * links[0]["links"] * OPTICAL_GBYTE_PER_S / LCB / (got[0] * runs[0]["nodes"])
+            offset = node * _points(results[f"{label}-offset"], mode=mode)[0]["result"]["accepted"]
+            name = f"{label}, {TREE_MODES.get(mode, mode) if label == 'tree' else mode}"
+            axes.plot(got, loads, "o-" if label == "dragonfly" else "s--", label=name)
+            lines.append(f"{name}: {crossed:.2f} optical links a packet, of {links[0]['links'] / 2 / runs[0]['nodes']:.2f} a node; "
+                         f"at most {max(got):.2f} GB/s of a node, {max(loads):.2f} of optical links; to the next group {offset:.2f} GB/s")
+    axes.set_xlabel("GB/s of a node, headers included")
+    axes.set_ylabel("mean load of optical links")
+    axes.legend()
+    return lines
+
+
+def torus_saturation(results, axes, scale):
+    """Raw GB/s of all nodes, headers and responses included, by what is offered."""
+    bound = torus_bound(scale)
+    lines = [f"bound (G54): {bound:.0f} GB/s raw"]
+    for channels in _axis(results["uniform"], "channels"):
+        runs = [entry["result"] for entry in _points(results["uniform"], channels=channels)]
+        raw = GEMINI_NODE_GBYTE_PER_S / GEMINI_EFFICIENCY * runs[0]["nodes"]
+        got = [raw * run["accepted"] for run in runs]
+        name = "bubbles" if str(channels) == "1" else "dateline"
+        axes.plot([raw * run["offered"] for run in runs], got, "o-", label=name)
+        z = max(next(cls["mean_load"] for cls in run["links"] if cls["class"] == "z") for run in runs)
+        lines.append(f"{name}: accepted " + ", ".join(f"{value:.0f}" for value in got) + f" GB/s; links of z to {z:.2f}")
+    axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xlabel("raw GB/s offered")
+    axes.set_ylabel("raw GB/s accepted")
+    axes.legend()
+    return lines
+
+
+def torus_hop(results, axes, _scale):
+    """ns by hops, and the slope."""
+    lines = []
+    for axis, entries in results.items():
+        latency = entries[0]["result"]["hop_latency"]
+        hop = (latency[-1] - latency[1]) / (len(latency) - 2)
+        axes.plot(range(len(latency)), latency, "o-", label=f"{axis}: {hop:.1f} ns a hop")
+        lines.append(f"{axis}: {latency[0]:.0f} ns on a router, {latency[-1]:.0f} over {len(latency) - 1} hops, {hop:.1f} a hop")
+    axes.set_xlabel("hops")
+    axes.set_ylabel("ns of a put of 8 B")
+    axes.legend()
+    return [*lines, "a hop of the source: 105 ns (G44); of a public model of such a machine 79"]
+
+
+def torus_flow(results, axes, _scale):
+    """GB/s each way, beside what links of the axis give."""
+    lines, modes = [], _axis(results["x"], "mode")
+    links = {"x": 2, "y": 1, "z": 2}
+    for place, mode in enumerate(modes):
+        got = [_points(results[axis], mode=mode)[0]["result"]["gbyte_per_s_per_node"] for axis in results]
+        axes.bar([number + (place - 1) * 0.25 for number in range(len(got))], got, 0.25, label=mode)
+        lines.append(f"{mode}: " + ", ".join(f"{axis} {rate:.2f}" for axis, rate in zip(results, got)) + " GB/s each way")
+    for number, axis in enumerate(results):
+        bound = links[axis] * GEMINI_LINK_GBYTE_PER_S * GEMINI_EFFICIENCY
+        axes.hlines(bound, number - 0.4, number + 0.4, color="black", linestyle=":", linewidth=0.8)
+        lines.append(f"{axis}: {links[axis]} links of the torus, {bound:.2f} GB/s (G15)")
+    axes.set_xticks(range(len(results)), list(results))
+    axes.set_ylabel("GB/s of a node")
+    axes.legend()
+    return lines
+
+
+def torus_packets(results, axes, _scale):
+    """Phits of an operation there and back, and the share of them that are data."""
+    lines = []
+    for operation in _axis(results["packets"], "operation"):
+        entries = _points(results["packets"], operation=operation)
+        sizes = [int(entry["point"]["bytes"]) for entry in entries]
+        phits = [2 * entry["result"]["flits"] / entry["result"]["packets"] for entry in entries]
+        share = [size / (3 * of) for size, of in zip(sizes, phits)]
+        axes.plot(sizes, share, "o-", label=operation)
+        lines.append(f"{operation}: " + ", ".join(f"{size} B {of:.0f} phits ({100 * part:.1f} %)"
+                                                  for size, of, part in zip(sizes, phits, share)))
+    axes.axhline(GEMINI_EFFICIENCY, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xlabel("bytes")
+    axes.set_ylabel("share of data")
+    axes.legend()
+    return lines
+
+
 DRAW = {"worst-case": worst_case, "global-bound": global_bound, "hops": hops, "quiet": quiet,
         "group-bisection": group_bisection, "global-bandwidth": global_bandwidth, "all-to-all": all_to_all, "tuned": tuned,
         "placement-idle": placement, "placement-busy": placement, "scaling": scaling,
-        "allreduce": allreduce}
+        "fat-tree": fat_tree, "gemini-saturation": torus_saturation, "gemini-hop": torus_hop, "gemini-flow": torus_flow,
+        "gemini-packets": torus_packets, "allreduce": allreduce}
 
 
 def draw(figure, results, path, scale):

@@ -12,6 +12,9 @@ PACKET_FLITS, PACKET_BYTES = 14, 64
 GROUP_CHASSIS, CHASSIS_SLOTS = 6, 16
 ROUTER_NODES, ROUTER_OPTICAL, CABLE_LINKS = 4, 10, 4
 L19_PROCESSES = 16
+GEMINI_LINK_GBYTE_PER_S = 12 * 3.125 / 8     # raw, of a link of the torus, which is four of three lanes (G04, G05)
+GEMINI_EFFICIENCY = 64 / (34 * 3)            # of full puts with their responses (G14)
+GEMINI_NODE_GBYTE_PER_S = 4 * 64 / 32 * 0.8  # full puts through a node's share of the tiles, of a phit a cycle each
 
 
 @dataclass
@@ -28,6 +31,8 @@ class Scale:
     most_whole: int      # groups of all chassis, if traffic is light
     tree_groups: int     # of a machine with a job on some of its nodes
     tree_nodes: tuple    # these
+    leaf_nodes: int      # of a router of a fat tree with as many nodes as 8 groups
+    torus: tuple         # nodes in x, y and z
 
     @property
     def group_nodes(self):
@@ -44,9 +49,9 @@ class Scale:
 
 
 SCALES = {
-    "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4, 4, (8, 32)),
-    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 20, (64, 256, 750)),
-    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, (64, 128, 256, 512, 750)),
+    "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4, 4, (8, 32), 8, (4, 4, 6)),
+    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 20, (64, 256, 750), 16, (10, 16, 24)),
+    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, (64, 128, 256, 512, 750), 32, (10, 16, 24)),
 }
 
 
@@ -166,6 +171,53 @@ def _allreduce(scale):
     return sweeps
 
 
+def _fat_tree(scale):
+    """A dragonfly and a Clos of as many nodes; links of the Clos are as fast as optical ones of Aries. Offset: each node to the next group."""
+    leaves = 8 * scale.group_nodes // scale.leaf_nodes
+    tree = ["clos", "stages=2", f"radix={2 * scale.leaf_nodes}", f"top_radix={leaves}", "lanes=3", "gbit_per_lane=12.5"]
+    sweeps = []
+    for label, machine, modes in (("dragonfly", _aries(scale, 8), "minimal,adaptive,nonminimal"), ("tree", tree, "in-order,minimal,adaptive")):
+        common = [*machine, "--operation=raw", f"--flits={PACKET_FLITS}", *_cycles(scale), f"--over=mode={modes}"]
+        sweeps += [Sweep(f"{label}-uniform", [*common, "--over=load=0.2:1:0.2"]),
+                   Sweep(f"{label}-offset", [*common, "--traffic=offset", f"--shift={scale.group_nodes}", "--over=load=1"])]
+    return sweeps
+
+
+# A torus with one axis, and nodes of two routers side by side on it.
+TORUS_FLOWS = {"x": (["x=4", "y=2", "z=1"], "0, 2"), "y": (["x=1", "y=8", "z=1"], "0, 2"), "z": (["x=1", "y=2", "z=4"], "0, 2")}
+TORUS_RINGS = {"x": ["x=16", "y=2", "z=1"], "y": ["x=1", "y=32", "z=1"], "z": ["x=1", "y=2", "z=16"]}
+
+
+def torus_bound(scale):
+    """Raw GB/s that all nodes can send: half of uniform traffic crosses the middle of z, by both halves of each ring (G53)."""
+    x, y, _ = scale.torus
+    return x * y * 2 * GEMINI_LINK_GBYTE_PER_S * 2 * 2
+
+
+def _torus_flow(scale):
+    """Two nodes side by side send to each other as much as they can."""
+    return [Sweep(axis, ["torus", *sizes, f"--job=name: flow, nodes: [{nodes}], bytes: 512, load: 1", *_cycles(scale, factor=4),
+                         "--over=mode=adaptive,minimal,in-order"]) for axis, (sizes, nodes) in TORUS_FLOWS.items()]
+
+
+def _torus_hop(scale):
+    return [Sweep(axis, ["torus", *sizes, "--bytes=8", "--warmup=0", f"--measure={20 * scale.cycles}", "--over=load=0.002"])
+            for axis, sizes in TORUS_RINGS.items()]
+
+
+def _torus_packets(_scale):
+    """Until all has arrived, so that phits of requests and responses are counted whole."""
+    return [Sweep("packets", ["torus", "x=3", "y=4", "z=3", "--load=0.05", "--warmup=0", "--measure=3000",
+                              "--over=operation=put,get", "--over=bytes=8,16,24,32,40,48,56,64"])]
+
+
+def _torus_saturation(scale):
+    x, y, z = scale.torus
+    loads = ",".join(f"{share * torus_bound(scale) / (x * y * z) * GEMINI_EFFICIENCY / GEMINI_NODE_GBYTE_PER_S:.4f}"
+                     for share in (0.25, 0.5, 0.75, 0.9, 1, 1.2))
+    return [Sweep("uniform", ["torus", f"x={x}", f"y={y}", f"z={z}", *_cycles(scale, factor=2), "--over=channels=1,2", f"--over=load={loads}"])]
+
+
 FIGURES = {figure.name: figure for figure in (
     Figure("worst-case", "R15", "group to group on the canonical dragonfly", _worst_case),
     Figure("global-bound", "R15", "group to group by minimal ways on Aries", _global_bound),
@@ -178,5 +230,10 @@ FIGURES = {figure.name: figure for figure in (
     Figure("placement-idle", "L23, SC12 figure 11", "a job on an idle machine", lambda scale: _placement(scale, 0)),
     Figure("placement-busy", "L24, SC12 figure 12", "a job on a busy machine", lambda scale: _placement(scale, 0.3)),
     Figure("scaling", "L25, SC12 figure 13", "all-to-all on machines of many sizes", _scaling),
+    Figure("fat-tree", "T46, T47", "a dragonfly and a fat tree of Aries chips", _fat_tree),
+    Figure("gemini-saturation", "G53, G54", "uniform puts on a torus of Gemini", _torus_saturation),
+    Figure("gemini-hop", "G44", "latency along a ring of Gemini", _torus_hop),
+    Figure("gemini-flow", "G15, G45", "two neighbours on a torus of Gemini", _torus_flow),
+    Figure("gemini-packets", "G10 to G14", "packets of Gemini", _torus_packets),
     Figure("allreduce", "L19", "an allreduce by collective engines, 16 processes a node", _allreduce),
 )}

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <sstream>
+#include <sys/resource.h>
 
 #include "chip/gemini.hpp"
 #include "rig.hpp"
@@ -482,7 +483,16 @@ void uniform_traffic_on_ten_by_sixteen_by_twentyfour_G54(void **)
 		fills_z({.x = 10, .y = 16, .z = 24}, 8000, 1);
 }
 
-/* 25 x 32 x 24 nodes (G55) in 2 GiB. */
+/* The most memory that this process had up to now, in MiB. */
+long peak_mib()
+{
+	rusage usage{};
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss >> 10;
+}
+
+/* 25 x 32 x 24 nodes (G55) in 2 GiB, also when all of them send as much as they can. */
 void the_largest_machine_fits_G55(void **)
 {
 	const auto machine = topology::build_torus({.x = 25, .y = 32, .z = 24});
@@ -490,6 +500,20 @@ void the_largest_machine_fits_G55(void **)
 	assert_int_equal(machine.nodes.size(), 19200);
 	print_message("19,200 nodes: %zu MiB\n", static_cast<size_t>(estimate_bytes(machine, 1) >> 20));
 	assert_in_range(estimate_bytes(machine, 1) >> 20, 200, 2048);
+	if (!slow_tests())
+		return;
+
+	RunShape shape = shape_of(1000, 3000);
+
+	shape.traffic.load_ppm = 1000000;
+
+	const Result result = run(machine, shape);
+
+	print_message("%llu packets at once, peak %ld MiB\n", static_cast<unsigned long long>(result.packets_at_once),
+		      peak_mib());
+	assert_false(result.stuck);
+	assert_true(result.packets_at_once > 1000000);
+	assert_in_range(peak_mib(), 200, 2048);
 }
 
 } // namespace
