@@ -22,7 +22,8 @@ using topology::Machine;
 using topology::TileRole;
 
 constexpr double MOST_LENGTH_M = 2000;
-constexpr uint64_t PACKETS_OF_NODE = 256; // in the network at a high load, of 64 bytes of data
+constexpr uint64_t PACKETS_OF_NODE = 256;  // in the network at a high load, of 64 bytes of data
+constexpr uint64_t PACKETS_OF_TORUS = 512; // the same of a torus, which more load than it takes fills to the last queue
 
 uint32_t latency_ticks(const Machine &machine, const topology::Link &link, const Parameters &parameters, uint32_t cycle)
 {
@@ -216,9 +217,10 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 				 : groups ? machine.routers.size() / std::max(machine.groups, 1u) + machine.groups
 					  : 64;
 	const uint64_t router = 8 * entries + 256;
+	const uint64_t packets = &chip_of(machine) == &chip::GEMINI ? PACKETS_OF_TORUS : PACKETS_OF_NODE;
 
 	return places * tile + machine.routers.size() * router +
-	       machine.nodes.size() * (sizeof(Nic) + PACKETS_OF_NODE * (CACHE_LINE + 16));
+	       machine.nodes.size() * (sizeof(Nic) + packets * (CACHE_LINE + 16));
 }
 
 } // namespace aries::sim
