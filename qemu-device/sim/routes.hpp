@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * The route tables of a machine, whatever its chip: Aries's of groups or of a Clos, Gemini's of a torus, QsNetIII's of a
- * folded Clos.
+ * The route tables of a machine, whatever its chip: Aries's of groups or of a Clos, Gemini's of a torus, QsNetIII's of
+ * a folded Clos.
  */
 #ifndef ARIES_SIM_ROUTES_HPP
 #define ARIES_SIM_ROUTES_HPP

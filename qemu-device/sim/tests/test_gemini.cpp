@@ -24,7 +24,7 @@ namespace
 constexpr double LINK_GBYTE = 12 * 3.125 / 8;  // a link of the torus, each way (G04, G05)
 constexpr double EFFICIENCY = 64 / (34 * 3.0); // of full puts with their responses (G14)
 constexpr double CYCLE_NS = 1.25;
-constexpr double TILES = 4 * 64 / 32 / CYCLE_NS; // GB/s of full puts that a node's share of processor tiles takes (G42)
+constexpr double TILES = 4.0 * 64 / 32 / CYCLE_NS; // GB/s of full puts that a node's share of tiles takes (G42)
 
 routing::Policy with_channels(uint8_t channels)
 {
