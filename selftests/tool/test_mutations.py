@@ -38,7 +38,8 @@ class List(unittest.TestCase):
         self.assertEqual({mutation.unit for mutation in mutations.load(host.TOP).values()}, set(mutants.ALL_OF))
 
     def test_tests_that_are_named_exist(self):
-        folders = {"model": "qemu-device/model/tests", "sim": "qemu-device/sim/tests", "driver": "driver/tests", "kgni": "kgni/tests", "guest": "selftests", "cluster": "selftests/cluster"}
+        folders = {"model": "qemu-device/model/tests", "sim": "qemu-device/sim/tests", "driver": "driver/tests", "kgni": "kgni/tests",
+                   "guest": "selftests", "cluster": "selftests/cluster"}
         for mutation in mutations.load(host.TOP).values():
             self.assertTrue(mutation.tests, mutation.name)
             for test in mutation.tests:
