@@ -61,7 +61,7 @@ bool SwitchPart::route_group(uint32_t record)
 	return !outputs.empty() && fan_out(record, outputs);
 }
 
-/* All outputs get a copy, or none does. */
+/* All outputs get a copy, or none does. Where so many are that there is no record for more, a packet comes again. */
 bool SwitchPart::fan_out(uint32_t record, const std::vector<Output> &outputs)
 {
 	const uint32_t router = record >> ROUTER_BITS;
@@ -69,7 +69,7 @@ bool SwitchPart::fan_out(uint32_t record, const std::vector<Output> &outputs)
 		return senders_[router << TILE_BITS | output.tile].down;
 	};
 
-	if (std::any_of(outputs.begin(), outputs.end(), is_down))
+	if (free_copies_[router].left() < outputs.size() || std::any_of(outputs.begin(), outputs.end(), is_down))
 		return false;
 
 	Fan &fan = fans_[record];
@@ -101,12 +101,8 @@ uint32_t SwitchPart::take_copy(uint32_t router)
 {
 	Copies &copies = free_copies_[router];
 
-	if (copies.free.empty()) {
-		if (copies.used == COPIES)
-			throw std::runtime_error("more than " + std::to_string(COPIES) +
-						 " copies of packets of groups in a switch");
+	if (copies.free.empty())
 		return copies_ + (router << COPY_BITS) + copies.used++;
-	}
 
 	const uint32_t copy = copies.free.back();
 

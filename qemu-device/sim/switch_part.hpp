@@ -274,7 +274,7 @@ private:
 
 	/* Only if a job has broadcasts or barriers. */
 	const SwitchGroups *groups_ = nullptr;
-	std::vector<uint32_t> copy_of_; // by copy: the record of its packet
+	Zeros<uint32_t> copy_of_; // by copy: the record of its packet
 	std::vector<Copies> free_copies_;
 	std::unordered_map<uint32_t, Fan> fans_; // by record
 	std::vector<Member> members_;            // by router, NIC

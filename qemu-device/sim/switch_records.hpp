@@ -173,7 +173,7 @@ using SwitchWheel = WheelOf<SwitchKind, SWITCH_KINDS>;
 
 inline constexpr uint8_t TO_GROUP = 3; ///< Held::mode of a packet whose site is the number of a job
 inline constexpr uint8_t MANY = 254;   ///< Held::out of a packet with copies
-inline constexpr uint32_t COPY_BITS = 10;
+inline constexpr uint32_t COPY_BITS = 13;
 inline constexpr uint32_t COPIES = 1 << COPY_BITS; ///< of packets of groups, in a router
 inline constexpr uint32_t FIRST_COPY = 1 << ROUTER_BITS;
 
@@ -192,6 +192,8 @@ struct Fan {
 struct Copies {
 	std::vector<uint32_t> free;
 	uint32_t used = 0; ///< records from the first one on that have been used
+
+	size_t left() const noexcept { return free.size() + COPIES - used; }
 };
 
 /** A node of a job with broadcasts or barriers. Operations are counted from 1. */

@@ -23,7 +23,7 @@ SIMULATOR = "qemu-device/sim"
 PROJECTS: dict[str, tuple[str, str, list[str]]] = {
     "model": ("model-quick", "qemu-device/model", QUICK),
     "model-asan": ("model-asan", "qemu-device/model", SANITIZED),
-    "sim": ("sim-mutated", SIMULATOR, []),
+    "sim": ("sim-quick", SIMULATOR, ["-Doptimization=1", "-Ddebug=false", "-Dmpi=disabled"]),
     "driver": ("driver-check", "driver/tests", []),
     "kgni": ("kgni-check", "kgni/tests", []),
     "userlib": ("userlib-check", "userlib", ["-Dmodel_build=../.build/model-quick"]),

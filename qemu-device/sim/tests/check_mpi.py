@@ -22,6 +22,8 @@ CASES = [
     ["torus", "x=3", "y=6", "z=4", "--load", "0.4", "--set", "bit_errors=100000"],
     ["torus", "x=4", "y=6", "z=4", "--channels", "2", "--load", "0.2", "--fail", "1500:link:0-1", "--fail", "2000:router:9"],
     ["clos", "radix=8", "stages=3", "--load", "0.6", "--fail", "1500:router:70"],
+    ["qsnet", "nodes=48", "blades=true", "--bytes", "3000", "--load", "0.7", "--set", "bit_errors=1000000", "--fail", "1200:router:3"],
+    ["qsnet", "nodes=48", "blades=true", "--job", "nodes: 30, traffic: barrier, place: random:1", "--job", "nodes: rest, operation: get"],
 ]
 SHORT = ["--quiet", "--warmup", "1000", "--measure", "2000"]
 

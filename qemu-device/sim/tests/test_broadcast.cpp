@@ -199,6 +199,27 @@ void jobs_beside_others_in_parts(void **)
 	assert_string_equal(text_of(machine, shape, {.threads = 2, .parts = 4}).c_str(), expected.c_str());
 }
 
+/* All share the links of one tree: none waits for another for ever. */
+void many_large_broadcasts_at_once(void **)
+{
+	RunShape shape = shape_of({});
+
+	shape.measure = 60000;
+	for (uint32_t job = 0; job < 8; job++)
+		shape.jobs.push_back({"job" + std::to_string(job),
+				      every(job, 8, 128),
+				      {.pattern = Pattern::Broadcast, .bytes = 40000},
+				      {}});
+
+	const Result result = run(topology::build_qsnet({.nodes = 128}), shape);
+
+	assert_true(result.drained && !result.stuck);
+	for (const CollectiveResult &broadcasts : result.collectives) {
+		assert_true(broadcasts.ended > 0);
+		assert_int_equal(broadcasts.begun, broadcasts.ended);
+	}
+}
+
 /* When the root of the tree fails another router takes its place, and barriers go on (Q32). */
 void the_tree_moves_Q32(void **)
 {
@@ -312,6 +333,7 @@ int main()
 		cmocka_unit_test(barriers_by_closed_form_Q29),
 		cmocka_unit_test(barriers_with_hosts_of_qsnet),
 		cmocka_unit_test(jobs_beside_others_in_parts),
+		cmocka_unit_test(many_large_broadcasts_at_once),
 		cmocka_unit_test(the_tree_moves_Q32),
 		cmocka_unit_test(links_come_up_in_three_steps_Q41),
 		cmocka_unit_test(bad_input),

@@ -390,13 +390,16 @@ void static_ways_beside_adaptive_ones_Q40(void **)
 	assert_true(worst[0] > 2 * worst[1]);
 }
 
-/* All to all by many nodes: adaptive ways, and those of route tables by destination beside them (Q40). */
+/*
+ * All to all by many nodes: adaptive ways, and beside them those by a hash, which do not look at loads (Q40). Static
+ * ways by destination are as good as adaptive ones here: the nodes of a shift do not meet on them.
+ */
 void all_to_all(uint32_t nodes, uint32_t cycles)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = nodes});
-	double accepted[2];
+	std::vector<double> accepted;
 
-	for (const Routing routing : {Routing::Adaptive, Routing::InOrder}) {
+	for (const Routing routing : {Routing::Adaptive, Routing::MinimalHash, Routing::InOrder}) {
 		RunShape shape = shape_of({.pattern = Pattern::AllToAll,
 					   .bytes = 1024,
 					   .load_ppm = 1000000,
@@ -405,11 +408,12 @@ void all_to_all(uint32_t nodes, uint32_t cycles)
 
 		shape.drain = 0;
 		shape.workers.threads = 2;
-		accepted[routing == Routing::InOrder] = run(machine, shape).accepted;
+		accepted.push_back(run(machine, shape).accepted);
 	}
-	print_message("%u nodes, all to all: %.3f of the adapter, static ways %.3f\n", nodes, accepted[0], accepted[1]);
+	print_message("%u nodes, all to all: %.3f of the adapter, by hash %.3f, static %.3f\n", nodes, accepted[0],
+		      accepted[1], accepted[2]);
 	assert_true(accepted[0] > 0.85);
-	assert_true(accepted[1] < accepted[0]);
+	assert_true(accepted[0] > accepted[1] + 0.02);
 }
 
 void all_to_all_on_256_nodes_Q40(void **)
