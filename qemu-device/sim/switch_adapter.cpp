@@ -264,12 +264,11 @@ void SwitchPart::receive(uint32_t channel)
 	const uint32_t slot = (place >> TILE_BITS) * layout_.nics + held.nic;
 	const uint32_t in_memory = now_ + write_cycles(packet, slot);
 	const bool late = !parameters_.early_answers || (packet.once && packet.carried == Carried::Put);
-	uint32_t what = in_memory;
+	uint32_t what = REFUSED;
 
 	pool_.give(std::exchange(held.packet, NO_PACKET));
 	if (held.bad || adapters_[slot].dead) [[unlikely]] {
 		statistics_.refused++;
-		what = REFUSED;
 	} else {
 		what = accept(packet, slot, held.hops, in_memory);
 		if (damage(places_ + place, 1, false)) [[unlikely]]

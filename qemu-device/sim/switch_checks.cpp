@@ -103,7 +103,7 @@ std::string check_switch_parameters(const Parameters &p, uint32_t channels)
 			return std::string(info.name) + " is none of QsNetIII's parameters";
 	}
 
-	const std::string broken = check_times(p);
+	std::string broken = check_times(p);
 
 	if (!broken.empty())
 		return broken;
