@@ -114,7 +114,7 @@ std::string Routes::check(const Machine &machine, const routing::Policy &policy)
 		return ClosTables::check(machine);
 	}
 	if (is_qsnet(machine)) {
-		const std::string broken = ClosTables::check(machine);
+		std::string broken = ClosTables::check(machine);
 
 		return broken.empty() && channels(machine, policy) > LINK_CHANNELS
 			       ? std::to_string(channels(machine, policy)) + " channels of a link: QsNetIII has 1 to " +

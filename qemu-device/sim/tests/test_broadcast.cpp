@@ -140,7 +140,7 @@ void barriers_with_hosts_of_qsnet(void **)
 	slow.ce_host_cycles = 400;
 	slow.ce_nic_cycles = 430;
 
-	double us[2];
+	double us[2] = {};
 
 	for (const Pattern pattern : {Pattern::Barrier, Pattern::TreeBarrier}) {
 		RunShape shape = shape_of({.pattern = pattern, .radix = 2}, slow);

@@ -291,7 +291,7 @@ void a_pool_lets_one_packet_flow_Q16(void **)
 void small_packets_overtake_Q17(void **)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 16});
-	uint32_t most[2];
+	uint32_t most[2] = {};
 
 	for (const bool overtakes : {false, true}) {
 		RunShape shape = shape_of({}, 2000, 40000, without_cables());
@@ -361,7 +361,7 @@ void static_ways_beside_adaptive_ones_Q40(void **)
 	constexpr uint32_t NODES = 256;
 	const topology::Machine machine = topology::build_qsnet({.nodes = NODES});
 	const std::vector<uint32_t> order = shuffled(NODES);
-	double mean[2], worst[2];
+	double mean[2] = {}, worst[2] = {};
 
 	for (const Routing routing : {Routing::Adaptive, Routing::InOrder}) {
 		RunShape shape = shape_of({}, 10000, 30000);
