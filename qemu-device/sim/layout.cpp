@@ -156,7 +156,8 @@ void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &param
 	lane.loop_flits = loop / ticks + longest;
 	horizon = std::max(horizon, link / cycle + parameters.input_cycles + parameters.row_cycles +
 					    parameters.column_cycles + parameters.credit_cycles +
-					    parameters.netlink_cycles + parameters.serve_cycles + 4 * longest);
+					    parameters.netlink_cycles + parameters.serve_cycles +
+					    parameters.write_most + 4 * longest);
 }
 
 uint64_t Layout::inject_flits_per_100_cycles() const noexcept

@@ -112,6 +112,7 @@ private:
 	void happen(const Incident &incident);
 	void set_lanes(const Incident &incident);
 	void set_link(uint32_t link, bool down);
+	routing::Failures out_of_use() const;
 	void make_tables();
 	void make_groups();
 	void bring_up(uint32_t link);

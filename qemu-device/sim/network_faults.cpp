@@ -69,9 +69,7 @@ void Network::change_now()
 	if (tables_at_ > now_)
 		return;
 
-	const routing::Failures failures = state_.failures();
-
-	if (!held_ && failures == built_for_) {
+	if (!held_ && out_of_use() == built_for_) {
 		/* All is as it was when they were made. */
 		each_part([](Part &part) { part.hold_requests(false); });
 		tables_at_ = UINT32_MAX;
@@ -176,12 +174,20 @@ void Network::set_lanes(const Incident &incident)
 }
 
 /* The network is empty. */
+/* What has failed, and links that have been repaired but are not in use yet. */
+routing::Failures Network::out_of_use() const
+{
+	routing::Failures failures = state_.failures();
+
+	for (const BringUp &rising : rising_)
+		failures.links.push_back(rising.link());
+	std::sort(failures.links.begin(), failures.links.end());
+	return failures;
+}
+
 void Network::make_tables()
 {
-	built_for_ = state_.failures();
-	for (const BringUp &rising : rising_)
-		built_for_.links.push_back(rising.link());
-	std::sort(built_for_.links.begin(), built_for_.links.end());
+	built_for_ = out_of_use();
 	built_.emplace(machine_, plan_.policy, built_for_);
 	rebuilds_.push_back({now_, built_->cut_routers(), built_->cut_groups()});
 	each_part([this](Part &part) {

@@ -106,6 +106,9 @@ Prepared prepare(const Options &options)
 	prepared.built = machine_of(options);
 	check_channels(options.channels, prepared.built.machine);
 	run.parameters = parameters_of(chip_of(prepared.built.machine));
+	/* With fewer channels than the usual threshold none would be above it. */
+	if (options.channels)
+		run.parameters.threshold = std::min(run.parameters.threshold, options.channels);
 	for (const std::string &text : options.set) {
 		const std::string broken = set_parameter(run.parameters, text);
 

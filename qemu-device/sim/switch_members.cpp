@@ -179,12 +179,14 @@ uint32_t SwitchPart::reach_member(const SwitchPacket &packet, uint32_t slot, uin
 		}
 		return in_memory;
 	}
+	if (lossy_ && !done_.insert(mix64(uint64_t{packet.source} << 32 | packet.sequence) ^ node).second) {
+		statistics_.came_twice++;
+		return in_memory;
+	}
 	if (window) {
 		statistics_.window_request_flits += packet.words;
 		statistics_.window_bytes += packet.bytes;
 	}
-	if (lossy_ && !done_.insert(mix64(uint64_t{packet.source} << 32 | packet.sequence) ^ node).second)
-		return in_memory;
 
 	const uint32_t all = (traffic_.shape_of(node).bytes + parameters_.packet_bytes - 1) / parameters_.packet_bytes;
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "elite5_line.hpp"
+#include "options.hpp"
 #include "rig.hpp"
 #include "topology/build_qsnet.hpp"
 
@@ -489,6 +490,19 @@ void failures_Q23(void **)
 	assert_true(seen.lost_on_links > 0 && seen.came_twice > 0);
 }
 
+/* With fewer channels than the usual threshold, that is as many; what is asked for is not changed. */
+void threshold_of_few_channels(void **)
+{
+	Options options;
+
+	options.machine = "qsnet";
+	options.shape = {"nodes=16"};
+	for (const uint32_t channels : {1u, 2u, 32u}) {
+		options.channels = channels;
+		assert_int_equal(prepare(options).run.parameters.threshold, std::min(channels, usual().threshold));
+	}
+}
+
 void refused(const topology::Machine &machine, const std::function<void(RunShape &)> &change, const char *part)
 {
 	RunShape shape;
@@ -576,6 +590,7 @@ int main()
 		cmocka_unit_test(all_to_all_on_1024_nodes_Q40),
 		cmocka_unit_test(damaged_packets_are_sent_again_Q19_Q20_Q21),
 		cmocka_unit_test(failures_Q23),
+		cmocka_unit_test(threshold_of_few_channels),
 		cmocka_unit_test(what_qsnet_has_not),
 		cmocka_unit_test(the_largest_machine_fits),
 	};
