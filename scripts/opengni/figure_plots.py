@@ -13,7 +13,7 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "
 from matplotlib import pyplot  # noqa: E402  the backend comes first
 
 from .figures import (CABLE_LINKS, GEMINI_EFFICIENCY, GEMINI_LINK_GBYTE_PER_S, GEMINI_NODE_GBYTE_PER_S,  # noqa: E402
-                      L19_PROCESSES, torus_bound)
+                      L19_PROCESSES, SWITCH_MODES, channel_share, torus_bound)
 from .writing import naming  # noqa: E402
 
 CLOCK_GHZ = 0.875
@@ -344,11 +344,77 @@ def torus_packets(results, axes, _scale):
     return lines
 
 
+def switch_channels(results, axes, _scale):
+    """Share of a link's rate by channels; closed form dotted."""
+    lines = []
+    for label, entries in results.items():
+        switches, size, answer = label.split("-", 2)
+        channels = [int(entry["point"]["channels"]) for entry in entries]
+        got = _results(entries, "accepted")
+        form = [channel_share(label, count) for count in channels]
+        name = f"{_size(size)}, {switches} switch{'es' if switches != '1' else ''}, answers {answer.replace('-', ' ')}"
+        curve = axes.plot(channels, got, "o", label=name)[0]
+        axes.plot(channels, form, ":", color=curve.get_color(), linewidth=0.8)
+        lines.append(f"{name}: " + ", ".join(f"{count} {rate:.2f} ({of:.2f})" for count, rate, of in zip(channels, got, form)))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(channels, [str(count) for count in channels])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("channels")
+    axes.set_ylabel("share of the link's rate")
+    axes.legend(fontsize=6)
+    return [*lines, "in brackets: min(1, channels x words / round trip)"]
+
+
+def switch_all_to_all(results, axes, _scale):
+    """Shares of the adapter by mode: all to all, random pairs in the mean, and the worst of these."""
+    got = {}
+    for mode in SWITCH_MODES:
+        jobs = [job["accepted"] for job in _points(results["pairs"], mode=mode)[0]["result"]["jobs"]]
+        whole = _points(results["all-to-all"], mode=mode)[0]["result"]["accepted"]
+        got[mode] = (whole, sum(jobs) / len(jobs), min(jobs))
+    lines = [f"{results['pairs'][0]['result']['nodes']} nodes"]
+    for place, (mode, shares) in enumerate(got.items()):
+        axes.bar([number + (place - 1) * 0.25 for number in range(3)], shares, 0.25, label=SWITCH_MODES[mode])
+        mean, worst = got["adaptive"][1] / shares[1], got["adaptive"][2] / shares[2]
+        lines.append(f"{SWITCH_MODES[mode]}: all to all {shares[0]:.3f} of the adapter; pairs {shares[1]:.3f}, worst {shares[2]:.3f}; "
+                     f"adaptive ways have {mean:.2f} and {worst:.2f} times that")
+    axes.axhline(0.85, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xticks(range(3), ["all to all", "random pairs, mean", "random pairs, worst"])
+    axes.set_ylabel("share of the adapter")
+    axes.legend()
+    return [*lines, "source (Q40): more than 0.85; 1.4 and 2.6 times"]
+
+
+def switch_barrier(results, axes, _scale):
+    """Mean us by nodes."""
+    lines = []
+    curves = [("barrier", "traffic", {"barrier": "barrier, conditional", "tree-barrier": "barrier, tree"}, "o-"),
+              ("slow", "traffic", {"barrier": "conditional, slow hosts", "tree-barrier": "tree, slow hosts"}, "s--"),
+              ("broadcast", "bytes", {"8": "broadcast of 8 B", "1024": "broadcast of 1 KiB"}, "^-")]
+    for label, axis, names, style in curves:
+        for value, name in names.items():
+            entries = _points(results[label], **{axis: value})
+            nodes = [entry["result"]["nodes"] for entry in entries]
+            us = [entry["result"]["collective"]["latency"]["mean"] / 1000 for entry in entries]
+            axes.plot(nodes, us, style, label=name)
+            lines.append(f"{name}: " + ", ".join(f"{count} nodes {of:.2f}" for count, of in zip(nodes, us)) + " us")
+    axes.plot([64, 64], [6, 15], "kx", label="measured on the first QsNet")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(nodes, [str(count) for count in nodes])
+    axes.set_yscale("log")
+    axes.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    axes.set_xlabel("nodes")
+    axes.set_ylabel("us")
+    axes.legend(fontsize=6)
+    return lines
+
+
 DRAW = {"worst-case": worst_case, "global-bound": global_bound, "hops": hops, "quiet": quiet,
         "group-bisection": group_bisection, "global-bandwidth": global_bandwidth, "all-to-all": all_to_all, "tuned": tuned,
         "placement-idle": placement, "placement-busy": placement, "scaling": scaling,
         "fat-tree": fat_tree, "gemini-saturation": torus_saturation, "gemini-hop": torus_hop, "gemini-flow": torus_flow,
-        "gemini-packets": torus_packets, "allreduce": allreduce}
+        "gemini-packets": torus_packets, "qsnet-channels": switch_channels, "qsnet-all-to-all": switch_all_to_all,
+        "qsnet-barrier": switch_barrier, "allreduce": allreduce}
 
 
 def draw(figure, results, path, scale):

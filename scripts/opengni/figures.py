@@ -3,6 +3,7 @@
 """What each figure of Documentation/reproductions.md simulates: some sweeps of aries-sim, at the scale of the sources, at
 one that runs in minutes, and at one that shows that it can be done. figure_plots.py draws the results."""
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ class Scale:
     tree_nodes: tuple    # these
     leaf_nodes: int      # of a router of a fat tree with as many nodes as 8 groups
     torus: tuple         # nodes in x, y and z
+    switch_nodes: tuple  # of machines of QsNetIII; the last one does all-to-all
 
     @property
     def group_nodes(self):
@@ -49,9 +51,11 @@ class Scale:
 
 
 SCALES = {
-    "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4, 4, (8, 32), 8, (4, 4, 6)),
-    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 20, (64, 256, 750), 16, (10, 16, 24)),
-    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, (64, 128, 256, 512, 750), 32, (10, 16, 24)),
+    "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4, 4, (8, 32), 8, (4, 4, 6), (16, 64)),
+    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 20, (64, 256, 750), 16, (10, 16, 24),
+                   (16, 64, 128, 256, 512, 1024)),
+    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, (64, 128, 256, 512, 750), 32, (10, 16, 24),
+                  (16, 64, 128, 256, 512, 1024)),
 }
 
 
@@ -218,6 +222,52 @@ def _torus_saturation(scale):
     return [Sweep("uniform", ["torus", f"x={x}", f"y={y}", f"z={z}", *_cycles(scale, factor=2), "--over=channels=1,2", f"--over=load={loads}"])]
 
 
+# Two nodes of QsNetIII with so many switches between them: nodes of the machine, and which.
+SWITCH_FLOWS = {1: (16, "0, 1"), 5: (512, "0, 128")}
+SWITCH_WORDS = {64: 11, 1024: 133}     # of a packet with so many bytes of data, headers included (Q12 to Q15)
+SWITCH_WRITES = {"at once": 1, "from memory": 109}  # cycles behind which a packet is answered: 350 ns to memory (Q09)
+SWITCH_CYCLES = 12                     # of a switch (Q07)
+SWITCH_MODES = {"adaptive": "adaptive", "minimal": "hash", "in-order": "static"}  # what modes are on QsNetIII
+# Cycles of a host and an adapter, so that 64 nodes take what was measured on the first QsNet; chosen for that.
+SLOW_HOSTS = ["--set=ce_host_cycles=400", "--set=ce_nic_cycles=430"]
+
+
+def channel_share(label, channels):
+    """Share of the line rate of a flow with this label: a channel is free again after a packet's words, the switches there and
+    back, and what its answer waits for."""
+    switches, size, answer = label.split("-", 2)
+    words = SWITCH_WORDS[int(size)]
+    trip = words + 2 * int(switches) * SWITCH_CYCLES + SWITCH_WRITES[answer.replace("-", " ")]
+    return min(1, channels * words / trip)
+
+
+def _switch_channels(scale):
+    """A flow of packets which are all answered alike; threshold: links with few channels have no more than that under way."""
+    return [Sweep(f"{switches}-{size}-{answer.replace(' ', '-')}",
+                  ["qsnet", f"nodes={nodes}", "--set=ps_per_m=0", f"--set=write_least={cycles}", f"--set=write_most={cycles}", "--set=threshold=1",
+                   f"--job=name: flow, nodes: [{pair}], traffic: offset, bytes: {size}, load: 1", *_cycles(scale, factor=20),
+                   "--over=channels=1,2,3,4,8,16,32"])
+            for switches, (nodes, pair) in SWITCH_FLOWS.items() for size in SWITCH_WORDS for answer, cycles in SWITCH_WRITES.items()]
+
+
+def _switch_all_to_all(scale):
+    """All to all, and jobs of two nodes each at random places, whose bandwidths are told apart."""
+    nodes = scale.switch_nodes[-1]
+    order = list(range(nodes))
+    random.Random(1).shuffle(order)
+    pairs = [f"--job=name: pair{at}, nodes: [{order[at]}, {order[at + 1]}], traffic: offset, bytes: 1024, load: 1" for at in range(0, nodes, 2)]
+    common = ["qsnet", f"nodes={nodes}", *_cycles(scale, factor=4), f"--over=mode={','.join(SWITCH_MODES)}"]
+    return [Sweep("all-to-all", [*common, "--traffic=all-to-all", "--bytes=1024", "--load=1"]), Sweep("pairs", [*common, *pairs])]
+
+
+def _switch_barrier(scale):
+    """On idle machines without cables; with our hosts, and with slow ones."""
+    common = ["qsnet", "--set=ps_per_m=0", *_cycles(scale, factor=20), "--over=nodes=" + ",".join(str(nodes) for nodes in scale.switch_nodes)]
+    barriers = [*common, "--radix=2", "--over=traffic=barrier,tree-barrier"]
+    return [Sweep("barrier", barriers), Sweep("slow", [*barriers, *SLOW_HOSTS]),
+            Sweep("broadcast", [*common, "--traffic=broadcast", "--over=bytes=8,1024"])]
+
+
 FIGURES = {figure.name: figure for figure in (
     Figure("worst-case", "R15", "group to group on the canonical dragonfly", _worst_case),
     Figure("global-bound", "R15", "group to group by minimal ways on Aries", _global_bound),
@@ -235,5 +285,8 @@ FIGURES = {figure.name: figure for figure in (
     Figure("gemini-hop", "G44", "latency along a ring of Gemini", _torus_hop),
     Figure("gemini-flow", "G15, G45", "two neighbours on a torus of Gemini", _torus_flow),
     Figure("gemini-packets", "G10 to G14", "packets of Gemini", _torus_packets),
+    Figure("qsnet-channels", "Q11", "a flow of QsNetIII by channels of a link", _switch_channels),
+    Figure("qsnet-all-to-all", "Q40", "adaptive and static ways of QsNetIII", _switch_all_to_all),
+    Figure("qsnet-barrier", "Q26 to Q30", "barriers and broadcasts of QsNetIII", _switch_barrier),
     Figure("allreduce", "L19", "an allreduce by collective engines, 16 processes a node", _allreduce),
 )}

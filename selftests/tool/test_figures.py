@@ -3,6 +3,7 @@
 """Figures of the simulator: what cannot be asked for, and that every one can be simulated."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni.figures import FIGURES, SCALES
+from opengni.figures import FIGURES, SCALES, channel_share
 
 TOP = Path(__file__).resolve().parents[2]
 FIGURE = TOP / "scripts" / "figures.py"
@@ -39,6 +40,26 @@ class Figures(unittest.TestCase):
         done = subprocess.run([FIGURE, "nothing"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("there is no figure nothing: worst-case,", done.stderr.splitlines()[-1])
+
+    def test_channels_for_the_line_rate(self):
+        """What the closed form says is Q11: two channels near, three far away; more for small packets."""
+        for label, channels in (("1-1024-from-memory", 2), ("5-1024-at-once", 2), ("5-1024-from-memory", 3), ("5-64-from-memory", 22)):
+            self.assertEqual(channel_share(label, channels), 1, label)
+            self.assertLess(channel_share(label, channels - 1), 1, label)
+
+    @unittest.skipUnless(SIM.exists(), "aries-sim is not built")
+    def test_channels_as_the_closed_form(self):
+        """What is simulated is what the closed form says, but for messages that come at random times."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "sim").symlink_to(SIM.parent)
+            command = [sys.executable, str(FIGURE), "--scale=tiny", "--no-plot", "--quiet", "qsnet-channels"]
+            subprocess.run(command, check=True, env={**os.environ, "OPENGNI_BUILD": folder})
+            results = list((Path(folder) / "figures" / "tiny" / "qsnet-channels").glob("*.json"))
+            self.assertEqual(len(results), 8)
+            for result in results:
+                for entry in json.loads(result.read_text()):
+                    share = channel_share(result.stem, int(entry["point"]["channels"]))
+                    self.assertAlmostEqual(entry["result"]["accepted"], share, delta=0.04, msg=(result.stem, entry["point"]))
 
     @unittest.skipUnless(SIM.exists(), "aries-sim is not built")
     def test_every_figure(self):
