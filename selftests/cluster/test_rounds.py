@@ -102,7 +102,7 @@ class Rounds(ClusterCase):
         words = "".join(f" && echo {text} >{device}" for text in ("count 300", "delay 0", f"dst {self.ip(1 - node)}",
                                                                   f"dst_mac 00:01:01:00:00:0{1 - node}", "pkt_size 3000"))
         self.do(node, f"modprobe pktgen; echo add_device ipogif0 >{thread}{words} && timeout 20 sh -c 'echo start >/proc/net/pktgen/pgctrl';"
-                      f" echo rem_device_all >{thread}", must=False)
+                      f" echo stop >/proc/net/pktgen/pgctrl; echo rem_device_all >{thread}", must=False)
 
     def netconsole(self, node):
         """It is refused (test_ipogif), and leaves everything as it was."""
