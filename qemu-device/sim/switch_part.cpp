@@ -62,7 +62,7 @@ SwitchPart::SwitchPart(const PartPlan &plan, uint32_t number, const routing::Clo
 
 			if (!lane.used)
 				continue;
-			lines_[place].latency = static_cast<uint16_t>(lane.latency_ticks);
+			lines_[place].latency = lane.latency_ticks;
 			if (lane.far == NO_PLACE) {
 				lines_[place].to_node = true;
 				lines_[place].far = places_ + place;

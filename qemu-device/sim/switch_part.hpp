@@ -92,7 +92,7 @@ private:
 	/* Where a link leads, from its sender. */
 	struct Line {
 		uint32_t far = NO_PLACE; ///< place in this part, or ELSEWHERE and one of the machine
-		uint16_t latency = 0;    ///< cycles
+		uint32_t latency = 0;    ///< cycles
 		bool to_node = false;
 	};
 

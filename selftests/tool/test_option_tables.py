@@ -25,6 +25,7 @@ WRONG = (
     ("net", "time", "At least 1 option from [--rate,--hold] is required"),
     ("net", "time --rate 1 --rate 3", "--rate: "),
     ("net", "events --seconds -1", "--seconds: Value -1 not in range 0"),
+    ("net", "events --seconds nan", "--seconds: Value nan is no number"),
     ("hss", "watch --quiesce x", "--quiesce: a time of up to 60000 ms, not x"),
     ("hss", "run --settle 60001", "--settle: a time of up to 60000 ms, not 60001"),
     ("hss", "node 1 sideways", "state: sideways not in {down,up}"),

@@ -198,7 +198,7 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 		if (slnd_conn_earlier(conn, old) || old->theirs.incarnation != incarnation)
 			slnd_conn_end_locked(old, "there is a newer one");
 	list_add(&conn->peer_node, &peer->conns);
-	WRITE_ONCE(conn->state, SLND_OPEN);
+	smp_store_release(&conn->state, SLND_OPEN); /* pairs with slnd_keep_conn() */
 	if (peer->hailing == conn)
 		peer->hailing = NULL;
 	/* a connection with ourselves consists of two, and only one of them is used to send */

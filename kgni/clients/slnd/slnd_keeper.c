@@ -59,7 +59,8 @@ static bool slnd_quiet; /* the network is quiesced, or was until now */
 /* A peer that is silent for too long is considered dead. So we send something ourselves in time. */
 static void slnd_keep_conn(struct slnd_conn *conn)
 {
-	enum slnd_state state = READ_ONCE(conn->state);
+	/* pairs with slnd_conn_open(): the times are those of this connection */
+	enum slnd_state state = smp_load_acquire(&conn->state);
 	unsigned long timeout = slnd_timeout * HZ;
 
 	if (state != SLND_OPEN && state != SLND_CLOSING)

@@ -3,6 +3,7 @@
 #include "topo/program.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <CLI/CLI.hpp>
 
@@ -12,7 +13,7 @@ namespace aries::program
 namespace
 {
 
-/* CLI::Range lets through what is no number. */
+/* CLI::Range lets through what is no number: the two that follow do not. */
 CLI::Validator time_validator(const Check &check)
 {
 	const std::string unit = check.text, limit = std::to_string(static_cast<uint64_t>(check.most));
@@ -25,6 +26,20 @@ CLI::Validator time_validator(const Check &check)
 	};
 
 	return {complaint, unit == "s" ? "S" : "MS"};
+}
+
+CLI::Validator real_validator(const Check &check)
+{
+	CLI::Validator within = CLI::Range(check.least, check.most);
+	const auto complaint = [within](std::string &text) -> std::string {
+		double value = 0;
+
+		if (CLI::detail::lexical_cast(text, value) && std::isnan(value))
+			return "Value " + text + " is no number";
+		return within(text);
+	};
+
+	return {complaint, within.get_description()};
 }
 
 template <typename Number> CLI::Validator range(const Check &check)
@@ -41,7 +56,7 @@ CLI::Validator validator(const Check &check)
 	case Check::UNSIGNED:
 		return range<uint64_t>(check);
 	case Check::REAL:
-		return range<double>(check);
+		return real_validator(check);
 	case Check::POSITIVE:
 		return CLI::PositiveNumber;
 	case Check::TIME:

@@ -16,7 +16,7 @@ namespace
 constexpr uint32_t MOST_STAGES = 8;
 constexpr uint32_t MOST_LEAVES = 65536;
 /* Routers have what Aries has, as those of the canonical dragonfly: so the two can be compared. */
-constexpr const chip::Chip &CHIP = chip::ARIES;
+constexpr const chip::Chip &ROUTERS{chip::ARIES};
 constexpr double OPTICAL_M = 20; ///< our choice, no source has it
 constexpr double INSIDE_M = 1;   ///< likewise
 
@@ -31,10 +31,10 @@ uint64_t leaves_of(const ClosShape &shape)
 	return shape.stages == 1 ? 1 : nodes_of_fat_tree(shape.radix, shape.stages - 2) / 2 * top_radix_of(shape);
 }
 
-class Builder
+class FatTree
 {
 public:
-	explicit Builder(const ClosShape &shape)
+	explicit FatTree(const ClosShape &shape)
 		: shape_(shape), half_(shape.radix / 2), top_radix_(top_radix_of(shape))
 	{
 		for (uint32_t stage = 1; stage < shape.stages; stage++)
@@ -82,9 +82,9 @@ private:
 			0,
 			{},
 			leaf_nodes_,
-			CHIP.channels.requests,
-			CHIP.channels.responses,
-			static_cast<double>(CHIP.times.router_mhz)};
+			ROUTERS.channels.requests,
+			ROUTERS.channels.responses,
+			static_cast<double>(ROUTERS.times.router_mhz)};
 		for (uint32_t nic = 0; nic < leaf_nodes_; nic++)
 			type.tiles.push_back({TileRole::Processor, 0, 1u << nic});
 		for (uint32_t stage = 0; stage + 1 < shape_.stages; stage++) {
@@ -172,7 +172,7 @@ Machine build_clos(const ClosShape &shape)
 
 	if (!reason.empty())
 		throw std::invalid_argument(reason);
-	return Builder(shape).build();
+	return FatTree(shape).build();
 }
 
 } // namespace aries::topology
