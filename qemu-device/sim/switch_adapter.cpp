@@ -71,20 +71,26 @@ uint32_t SwitchPart::words_of(const Adapter &adapter) const noexcept
 	return adapter.operation == Operation::Get ? ASK_WORDS : put_words(data_of(adapter));
 }
 
-/* What an adapter sends next: what was refused first, then what others wait for. */
+/*
+ * What an adapter sends next: what was refused first, then data that others wait for and messages of its own in turn.
+ * An adapter that sent all data first would ask for none itself while many ask it, and the others would wait for it.
+ */
 SwitchPart::Next SwitchPart::next_of(const Adapter &adapter, bool &urgent) const noexcept
 {
-	for (const Queue *queue : {&adapter.resend, &adapter.replies}) {
-		if (queue->empty() || pool_[queue->head].ready > now_)
-			continue;
-		urgent = is_urgent(pool_[queue->head].words);
-		return queue == &adapter.resend ? Next::Resend : Next::Reply;
-	}
-	if (adapter.due > now_ || adapter.due >= last_due_ ||
-	    (adapter.operation == Operation::Get && adapter.asked >= parameters_.outstanding))
-		return Next::Nothing;
-	urgent = is_urgent(words_of(adapter));
-	return Next::Message;
+	const auto is_ready = [this](const Queue &queue) { return !queue.empty() && pool_[queue.head].ready <= now_; };
+	const bool message = adapter.due <= now_ && adapter.due < last_due_ &&
+			     (adapter.operation != Operation::Get || adapter.asked < parameters_.outstanding);
+	Next next = message ? Next::Message : Next::Nothing;
+
+	if (is_ready(adapter.resend))
+		next = Next::Resend;
+	else if (is_ready(adapter.replies) && !(message && adapter.replied))
+		next = Next::Reply;
+	if (next != Next::Nothing)
+		urgent = is_urgent(next == Next::Message  ? words_of(adapter)
+				   : next == Next::Resend ? pool_[adapter.resend.head].words
+							  : pool_[adapter.replies.head].words);
+	return next;
 }
 
 uint32_t SwitchPart::make_packet(Adapter &adapter)
@@ -115,6 +121,7 @@ uint32_t SwitchPart::make_packet(Adapter &adapter)
 
 uint32_t SwitchPart::take_packet(Adapter &adapter, Next next)
 {
+	adapter.replied = next == Next::Reply;
 	if (next == Next::Message)
 		return make_packet(adapter);
 

@@ -148,6 +148,7 @@ struct Adapter {
 	Queue resend;               ///< what was refused, by the cycle from which it may leave
 	Queue replies;              ///< data of gets
 	Operation operation{};
+	bool replied = false; ///< what it sent last were data that somebody had asked for
 	bool dead = false;
 };
 

@@ -4,8 +4,11 @@
  * What each of several flows gets of a link that they share. Arbiters share max-min, in flits: who asks for less than
  * an equal part gets all of it, whatever the size of its packets and of those of others.
  */
+#include "elite5_line.hpp"
 #include "packet/flits.hpp"
 #include "rig.hpp"
+#include "simulation.hpp"
+#include "topology/build_qsnet.hpp"
 
 using namespace aries;
 using namespace aries::sim;
@@ -175,6 +178,24 @@ void equal_parts_of_unequal_packets(void **)
 	}
 }
 
+/*
+ * An adapter of QsNetIII sends data that others asked for and asks for some itself in turn. By data first, many of
+ * which come at once to some, these would ask for nothing meanwhile, and all others would wait.
+ */
+void adapters_ask_while_they_are_asked(void **)
+{
+	RunShape shape;
+
+	shape.parameters = parameters_of(ELITE5_LINE);
+	shape.traffic = {.operation = Operation::Get, .load_ppm = FULL};
+	shape.drain = 0;
+
+	const double accepted = run(topology::build_qsnet({.nodes = 64}), shape).accepted;
+
+	print_message("gets of 64 nodes at full load: %.3f\n", accepted);
+	assert_true(accepted > 0.5);
+}
+
 } // namespace
 
 int main()
@@ -185,6 +206,7 @@ int main()
 		cmocka_unit_test(whoever_asks_for_less_gets_it_beside_three),
 		cmocka_unit_test(whoever_asks_for_less_gets_it_in_another_channel),
 		cmocka_unit_test(equal_parts_of_unequal_packets),
+		cmocka_unit_test(adapters_ask_while_they_are_asked),
 	};
 
 	return cmocka_run_group_tests_name("shares", tests, nullptr, nullptr);
