@@ -200,6 +200,9 @@ std::string check_machine(const Machine &machine)
 
 uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 {
+	if (&chip_of(machine) == &ELITE5_LINE)
+		return estimate_switch_bytes(machine);
+
 	const uint64_t channels = uint64_t{class_channels} * routing::CLASSES;
 	const uint64_t rows = machine.router_type.rows;
 	const uint64_t columns = machine.router_type.columns;
@@ -209,9 +212,6 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + (4 + rows) * channels * 2 +
 			      64;
 	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
-	if (&chip_of(machine) == &ELITE5_LINE)
-		return estimate_switch_bytes(machine);
-
 	/* Tables: of each router of a group and of each group, or of each coordinate of a torus, or of each site. */
 	const bool groups = &chip_of(machine) == &chip::ARIES;
 	const uint64_t entries = machine.family == "clos" ? machine.routers.size() / 4 + 64

@@ -49,7 +49,6 @@ void Network::expect_faults()
 uint32_t Network::next_change() const noexcept
 {
 	const bool more = next_incident_ < plan_.incidents.size();
-
 	uint32_t next = std::min(more ? plan_.incidents[next_incident_].cycle : UINT32_MAX, tables_at_);
 
 	for (const BringUp &link : rising_)
@@ -97,7 +96,6 @@ void Network::happen(const Incident &incident)
 	}
 
 	const FaultState::Changed changed = state_.apply(incident);
-
 	const bool in_steps = incident.up && &layout_.chip == &ELITE5_LINE;
 
 	for (const uint32_t link : changed.links) {
@@ -173,7 +171,6 @@ void Network::set_lanes(const Incident &incident)
 	}
 }
 
-/* The network is empty. */
 /* What has failed, and links that have been repaired but are not in use yet. */
 routing::Failures Network::out_of_use() const
 {
@@ -185,6 +182,7 @@ routing::Failures Network::out_of_use() const
 	return failures;
 }
 
+/* The network is empty, or its packets may meet those of other tables. */
 void Network::make_tables()
 {
 	built_for_ = out_of_use();

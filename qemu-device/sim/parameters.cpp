@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 #include "parameters.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "chip/gemini.hpp"
@@ -137,19 +138,28 @@ std::string set_parameter(Parameters &parameters, const std::string &text)
 namespace
 {
 
-/* What only one chip has. */
+constexpr uint32_t Parameters::*ONLY_QSNET[] = {
+	&Parameters::packet_bytes, &Parameters::urgent_bytes,    &Parameters::pool_buffers, &Parameters::order,
+	&Parameters::threshold,    &Parameters::write_least,     &Parameters::write_most,   &Parameters::early_answers,
+	&Parameters::retry_cycles, &Parameters::bring_up_cycles,
+};
+
+/* Another chip has none of what only QsNetIII has. */
+std::string check_not_qsnet(const Parameters &p, const chip::Chip &chip)
+{
+	for (const ParameterInfo &info : TABLE) {
+		if (p.*info.value &&
+		    std::find(std::begin(ONLY_QSNET), std::end(ONLY_QSNET), info.value) != std::end(ONLY_QSNET))
+			return std::string(info.name) + " is QsNetIII's: " + chip.name + " has none";
+	}
+	return {};
+}
+
+/* What only Gemini has. */
 std::string check_gemini(const Parameters &p, const chip::Chip &chip, uint32_t channels)
 {
 	const uint32_t longest = chip::most_units(chip.packets);
 
-	const bool elite = p.packet_bytes || p.urgent_bytes || p.pool_buffers || p.order || p.threshold ||
-			   p.write_least || p.write_most || p.early_answers || p.retry_cycles || p.bring_up_cycles;
-
-	if (elite)
-		return std::string(
-			       "packet_bytes, urgent_bytes, pool_buffers, order, threshold, write_least, write_most, "
-			       "early_answers, retry_cycles and bring_up_cycles are QsNetIII's: ") +
-		       chip.name + " has none";
 	if (&chip != &chip::GEMINI)
 		return p.bubble || p.router_errors || p.host_mbytes
 			       ? std::string("bubble, router_errors and host_mbytes are Gemini's: ") + chip.name +
@@ -224,7 +234,9 @@ std::string check_parameters(const Parameters &p, const chip::Chip &chip, uint32
 		return number(p.bit_errors) + " errors in 10^12 bits: at most " + number(MOST_BIT_ERRORS);
 	if (!p.load_interval || !p.response_queue || !p.outstanding || p.outstanding > UINT16_MAX)
 		return "load interval, response queue and outstanding requests are at least 1, the last at most 65,535";
-	return check_gemini(p, chip, channels);
+	const std::string foreign = check_not_qsnet(p, chip);
+
+	return foreign.empty() ? check_gemini(p, chip, channels) : foreign;
 }
 
 } // namespace aries::sim

@@ -284,7 +284,9 @@ void SwitchPart::receive(uint32_t channel)
 	wheel_.add(SwitchKind::Answer, (late && what ? in_memory : now_) + lines_[place].latency, channel, what);
 }
 
-/* Data may be written twice, for that does no harm. What counts once is known by its number (Q21). @return the answer
+/*
+ * Data may be written twice, for that does no harm. What counts once is known by its number (Q21).
+ * @return the answer
  */
 uint32_t SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops, uint32_t in_memory)
 {

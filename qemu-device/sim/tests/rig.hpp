@@ -30,6 +30,20 @@ inline bool slow_tests()
 	return !sanitized() && getenv("OPENGNI_SLOW"); // NOLINT(concurrency-mt-unsafe)
 }
 
+/* A run is refused with one line that has this part. */
+inline void refused(const topology::Machine &machine, const RunShape &shape, const char *part)
+{
+	std::string said;
+
+	try {
+		run(machine, shape);
+	} catch (const RunError &error) {
+		said = error.what();
+	}
+	if (said.find(part) == std::string::npos || said.find('\n') != std::string::npos)
+		fail_msg("said \"%s\", not \"%s\"", said.c_str(), part);
+}
+
 struct Rig {
 	Rig(topology::Machine of, const TrafficShape &traffic, const Parameters &parameters = {}, uint64_t seed = 1,
 	    routing::Policy policy = RunShape::default_policy(), const Workers &workers = {}, FaultPlan faults = {})

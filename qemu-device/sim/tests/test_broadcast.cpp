@@ -334,19 +334,6 @@ void repeated_broadcasts_count_once_Q27(void **)
 	assert_true(result.statistics.window_bytes <= uint64_t{result.collectives[0].begun} * 4096 * 32);
 }
 
-void refused(const topology::Machine &machine, const RunShape &shape, const char *part)
-{
-	std::string said;
-
-	try {
-		run(machine, shape);
-	} catch (const RunError &error) {
-		said = error.what();
-	}
-	if (said.find(part) == std::string::npos || said.find('\n') != std::string::npos)
-		fail_msg("said \"%s\", not \"%s\"", said.c_str(), part);
-}
-
 void bad_input(void **)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 32});
