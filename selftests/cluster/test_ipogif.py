@@ -125,9 +125,12 @@ class Traffic(Ipogif):
         """Lets pktgen send from node 0 to node 1: what it says in the end."""
         device = "/proc/net/pktgen/ipogif0"
         self.pktgen_forgets()
+        self.succeed(self.cluster.run(0, "echo add_device ipogif0 >/proc/net/pktgen/kpktgend_0"))
         for text in ("count 3000", "delay 0", f"dst {self.ip(1)}", "dst_mac 00:01:01:00:00:01", *settings):
             self.succeed(self.cluster.run(0, f"echo '{text}' >{device}"))
         self.succeed(self.cluster.run(0, "echo start >/proc/net/pktgen/pgctrl", timeout=BOUND))
+        # The thread may only be about to begin.
+        self.wait_for(lambda: self.cluster.run(0, f"grep 'Result: OK: .* usec' {device}").code == 0, self.log(0), BOUND)
         return self.succeed(self.cluster.run(0, f"cat {device}")).stdout
 
     def test_pktgen(self):
