@@ -32,10 +32,14 @@ folder=$(dirname "$target")
 [ -d "$folder" ] || fail "there is no folder $folder"
 # The name is known and looked after before the folder is there: a signal may come while it is made.
 stage=$(mktemp -u "$folder/.cluster-cp.XXXXXX")
-trap 'rm -rf "$stage"' EXIT
+trap '[ -z "$!" ] || {{ kill -KILL $!; wait; }} 2>/dev/null; rm -rf "$stage"' EXIT
 trap 'exit 1' HUP INT TERM
-why=$(mkdir -m 700 "$stage" 2>&1) || {{ stage=; fail "$why"; }}
-tar -xpf - -C "$stage" || fail "cannot write to $folder"
+why=$(mkdir -m 700 "$stage" 2>&1) || {{ [ $? -gt 128 ] || stage=; fail "$why"; }}
+# In the background, because the shell runs no trap while it waits for another command. A process that it has just made can lose a signal.
+exec 3<&0
+tar -xpf - -C "$stage" <&3 &
+wait $! || fail "cannot write to $folder"
+trap 'rm -rf "$stage"' EXIT
 [ -e "$stage/{END}" ] || fail "the copy was broken off"
 from=$stage/{CONTENT}
 if [ -d "$from" ] && [ ! -L "$from" ] && [ -d "$target" ]; then

@@ -452,8 +452,8 @@ class Layer(NamedTuple):
 
 LAYERS = [
     Layer("tool", tool, ALONE),
-    Layer("model", model, ALONE),
-    Layer("sim", sim, ALONE),
+    Layer("model", model, FILLS),
+    Layer("sim", sim, FILLS),
     Layer("model-asan", model_sanitized, FILLS),
     Layer("model-tsan", model_threads, FILLS, slow=True),
     Layer("sim-asan", sim_sanitized, FILLS, slow=True),

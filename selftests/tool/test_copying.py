@@ -86,14 +86,14 @@ class Copying(unittest.IsolatedAsyncioTestCase):
                 await task
         self.assertEqual((there / "big").read_text(encoding="ascii"), "old")
 
-    async def interrupt(self):
-        """A copy that is interrupted in its middle leaves nothing."""
+    async def interrupt(self, when=".cluster-cp*"):
+        """A copy that is interrupted when such a file is there leaves nothing."""
         here, there = self.folder / "here", self.folder / "there"
         with open(here / "big", "wb") as out:
             out.truncate(1 << 30)
         async with self.cluster():
             task = asyncio.create_task(self.copy(here / "big", f"0:{there}"))
-            while not self.left():
+            while not list(there.glob(when)):
                 await asyncio.sleep(0.01)
             task.cancel()
             with self.assertRaises(asyncio.CancelledError):
@@ -107,14 +107,26 @@ class Copying(unittest.IsolatedAsyncioTestCase):
     async def test_an_interrupted_copy_is_taken_away(self):
         await self.interrupt()
 
+    async def interrupt_with(self, command, script, when=".cluster-cp*"):
+        """The same where the nodes have another command of that name."""
+        other = self.folder / "bin" / command
+        other.parent.mkdir()
+        other.write_text(f"#!/bin/sh\n{script}\nexec /bin/{command} \"$@\"\n", encoding="ascii")
+        other.chmod(0o755)
+        with mock.patch.dict(os.environ, PATH=f"{other.parent}:{os.environ['PATH']}"):
+            await self.interrupt(when)
+
     async def test_it_is_taken_away_even_if_that_takes_long(self):
         """A disk may be busy."""
-        slow = self.folder / "bin" / "rm"
-        slow.parent.mkdir()
-        slow.write_text('#!/bin/sh\nsleep 3\nexec /bin/rm "$@"\n', encoding="ascii")
-        slow.chmod(0o755)
-        with mock.patch.dict(os.environ, PATH=f"{slow.parent}:{os.environ['PATH']}"):
-            await self.interrupt()
+        await self.interrupt_with("rm", "sleep 3")
+
+    async def test_it_is_taken_away_even_if_who_unpacks_misses_the_signal(self):
+        """As a process does that the shell is just about to make."""
+        await self.interrupt_with("tar", "trap '' HUP", ".cluster-cp*/content")
+
+    async def test_a_folder_of_which_nobody_said_that_it_was_made(self):
+        """The signal ends who makes it, too."""
+        await self.interrupt_with("mkdir", '/bin/mkdir "$@" && sleep 1000')
 
     async def test_what_is_on_its_way_is_bounded(self):
         async with self.cluster() as cluster:
