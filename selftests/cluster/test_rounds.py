@@ -50,7 +50,8 @@ class Rounds(ClusterCase):
         loops = (f"{PEER} tcp {other} {PORT} 1", f"{PEER} flows {other} {PORT} 8 1", f"{PEER} udp {other} {PORT} 9000 50",
                  f"echo test=rate peer={1 - node} count=200 bytes=500 threads=2 >{DEBUG}/slnd_test/run",
                  f"echo test=put peer={1 - node} count=5 bytes=100001 offset=3 >{DEBUG}/slnd_test/run",
-                 f"for i in put message remote; do echo $i 50 >{DEBUG}/gni_pingpong/run; done")
+                 # An answer is waited for 60 s, and never comes if the other NIC has gone meanwhile.
+                 f"for i in put message remote; do timeout 5 sh -c \"echo $i 50 >{DEBUG}/gni_pingpong/run\"; done")
         self.do(node, f"touch /tmp/going; (setsid sh -c 'while [ -e /tmp/going ]; do {PEER} sink {PORT}; sleep 1; done' >/dev/null 2>&1 </dev/null &)")
         for loop in loops:
             self.do(node, f"(setsid sh -c 'while [ -e /tmp/going ]; do {loop}; sleep 0.2; done' >/dev/null 2>&1 </dev/null &)")
@@ -124,7 +125,7 @@ class Rounds(ClusterCase):
 
     def log_name(self, node):
         """Where all that a node's kernel says is written."""
-        return host.BUILD / "logs" / f"rounds-node{node}.log"
+        return host.BUILD / "logs" / f"rounds-{os.environ.get('KERNEL') or 'release'}-node{node}.log"
 
     def listen(self, when):
         """The kernels must not have complained."""
