@@ -30,6 +30,9 @@ WRONG = (
     ("hss", "run --settle 60001", "--settle: a time of up to 60000 ms, not 60001"),
     ("hss", "node 1 sideways", "state: sideways not in {down,up}"),
     ("hss", "warm-swap 1 x", "routers = "),
+    ("gateway", "nope", "there is no command 'nope': run, status, ping, keygen"),
+    ("gateway", "--nope nope", "not expected: "),
+    ("net", "nope", "there is no command 'nope': "),
     ("gateway", f"run {WIRE} --timeout 0", "--timeout: a time of up to 3600 s, not 0"),
     ("gateway", f"run {WIRE} --spin 1000001", "--spin: Value 1000001 not in range 0 to 1000000"),
     ("gateway", f"run {WIRE} --nodes 4", "--nodes requires --fabric"),
@@ -60,6 +63,17 @@ class OptionTables(unittest.TestCase):
             done = subprocess.run([path, *words], capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("a,b", done.stderr)
+
+    def test_a_file_with_an_option_that_there_is_not(self):
+        path = host.BUILD / PROGRAMS["sim"]
+        if not path.exists():
+            self.skipTest(f"{path} is not built: make all")
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write("threads = 1\nnope = 3\n")
+            file.flush()
+            done = subprocess.run([path, *SIM.split(), "--config", file.name], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "aries-sim: the file of --config has 'nope', and there is no such option; see aries-sim --help\n")
 
     def test_rules(self):
         for program, words, told in WRONG:

@@ -138,15 +138,37 @@ void add_command(CLI::App &app, const Command &command, const Command *&chosen)
 	}
 }
 
-/* An option that does not exist, before any command: that is what is wrong, and not that there is no command. */
-void complain(CLI::App &app, const CLI::RequiredError &error)
+/* An option or a command that does not exist: that is what is wrong, and not that there is no command. */
+void complain(CLI::App &app, const Command &program, const CLI::RequiredError &error)
 {
 	const std::vector<std::string> extras = app.remaining();
 	const bool option = std::any_of(extras.begin(), extras.end(),
 					[](const std::string &extra) { return extra.starts_with('-'); });
+	std::string known;
 
-	if (app.get_subcommands().empty() && option)
+	for (const Command &command : program.commands)
+		known += (known.empty() ? "" : ", ") + std::string(command.name);
+	if (!app.get_subcommands().empty() || extras.empty())
+		app.exit(error);
+	else if (option)
 		app.exit(CLI::ExtrasError(extras));
+	else if (!program.action && !known.empty())
+		app.exit(CLI::ParseError("there is no command '" + extras[0] + "': " + known,
+					 CLI::ExitCodes::ExtrasError));
+	else
+		app.exit(error);
+}
+
+/* CLI11 says of a line of a file that it could not parse it, whatever is wrong with it: that there is no such option.
+ */
+void complain(CLI::App &app, const CLI::ConfigError &error)
+{
+	const std::string said = error.what(), unknown = "INI was not able to parse ";
+
+	if (said.starts_with(unknown))
+		app.exit(CLI::ConfigError("the file of --config has '" + said.substr(unknown.size()) +
+						  "', and there is no such option",
+					  CLI::ExitCodes::ConfigError));
 	else
 		app.exit(error);
 }
@@ -173,6 +195,9 @@ int run(const Command &program, int argc, char **argv, const std::function<void(
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::RequiredError &error) {
+		complain(app, program, error);
+		return WRONG_USAGE;
+	} catch (const CLI::ConfigError &error) {
 		complain(app, error);
 		return WRONG_USAGE;
 	} catch (const CLI::ParseError &error) {
