@@ -10,9 +10,33 @@ namespace aries::sim
 namespace
 {
 
+/* Routers that must be in the part of the one before: a node has links to both sides of it, and one part has it. */
+std::vector<bool> joined_to_last(const Layout &layout)
+{
+	std::vector<uint32_t> until(layout.routers);
+	std::vector<bool> joined(layout.routers);
+	uint32_t end = 0;
+
+	for (uint32_t node = 0; node < layout.nodes && layout.homes > 1; node++) {
+		uint32_t first = layout.home(node, 0), last = first;
+
+		for (uint32_t nth = 1; nth < layout.homes; nth++) {
+			first = std::min(first, layout.home(node, nth));
+			last = std::max(last, layout.home(node, nth));
+		}
+		until[first] = std::max(until[first], last);
+	}
+	for (uint32_t router = 0; router < layout.routers; router++) {
+		joined[router] = router && router <= end;
+		end = std::max(end, until[router]);
+	}
+	return joined;
+}
+
 /* Routers at which a part can begin: the first of each group, or every router if there are fewer groups than parts. */
 std::vector<uint32_t> places_to_cut(const Layout &layout, uint32_t parts)
 {
+	const std::vector<bool> joined = joined_to_last(layout);
 	std::vector<uint32_t> cuts;
 
 	for (uint32_t router = 0; router < layout.routers; router++) {
@@ -21,8 +45,10 @@ std::vector<uint32_t> places_to_cut(const Layout &layout, uint32_t parts)
 	}
 	if (cuts.size() < parts) {
 		cuts.clear();
-		for (uint32_t router = 0; router < layout.routers; router++)
-			cuts.push_back(router);
+		for (uint32_t router = 0; router < layout.routers; router++) {
+			if (!joined[router])
+				cuts.push_back(router);
+		}
 	}
 	return cuts;
 }
@@ -36,6 +62,13 @@ std::string check_parts(const Layout &layout, uint32_t parts)
 	if (parts > layout.routers)
 		return std::to_string(parts) + " parts of " + std::to_string(layout.routers) +
 		       " routers: each has at least one";
+
+	const size_t most = places_to_cut(layout, parts).size();
+
+	if (parts > most)
+		return std::to_string(parts) +
+		       " parts: switches to which a node has links are in one, so there are at most " +
+		       std::to_string(most);
 	return {};
 }
 

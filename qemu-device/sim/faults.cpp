@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <stdexcept>
+
+#include "elite5_line.hpp"
 
 namespace aries::sim
 {
@@ -68,6 +71,31 @@ std::vector<uint32_t> links_of(const std::string &text, const std::string &part,
 		       tile ? "that tile has no link"
 			    : "there is no link between routers " + std::to_string(a) + " and " + std::to_string(b));
 	return found;
+}
+
+/* The place of a link to a node, if it is one that may fail alone: of QsNetIII ROUTER.TILE. */
+std::optional<uint32_t> node_link_of(const std::string &text, const std::string &part, const Machine &machine)
+{
+	const size_t at = part.find('.');
+
+	if (at == std::string::npos || &chip_of(machine) != &ELITE5_LINE)
+		return {};
+
+	const auto tiles = static_cast<uint32_t>(machine.router_type.tiles.size());
+	const uint32_t router = below(text, part.substr(0, at), machine.routers.size(), "router");
+	const uint32_t tile = below(text, part.substr(at + 1), tiles, "tile");
+	const topology::Tile &of = machine.router_type.tiles[tile];
+	const auto here = [router, &of](const topology::NodePlace &place) {
+		return place.router == router && (of.nic_mask >> place.nic & 1);
+	};
+
+	if (of.role != topology::TileRole::Processor)
+		return {};
+	if (std::none_of(machine.nodes.begin(), machine.nodes.end(), here) &&
+	    std::none_of(machine.further.begin(), machine.further.end(),
+			 [&here](const topology::FurtherPlace &place) { return here(place.at); }))
+		refuse(text, "no node has a link to that tile");
+	return router * tiles + tile;
 }
 
 std::vector<std::string> split(const std::string &text)
@@ -153,7 +181,12 @@ Incident parse_incident(Change change, const std::string &text, const Machine &m
 				refuse(text, "such a link has 1 to " + std::to_string(most) + " lanes");
 		}
 	} else if (parts[1] == "link") {
-		incident.links = links_of(text, parts[2], machine);
+		const std::optional<uint32_t> place = node_link_of(text, parts[2], machine);
+
+		incident.victim = place ? Victim::NodeLink : Victim::Links;
+		incident.number = place.value_or(0);
+		if (!place)
+			incident.links = links_of(text, parts[2], machine);
 	} else if (parts[1] == "router") {
 		incident.victim = Victim::Router;
 		incident.number = below(text, parts[2], machine.routers.size(), "router");
@@ -196,9 +229,9 @@ std::string check_incidents(const std::vector<Incident> &incidents, const Machin
 	return {};
 }
 
-FaultState::FaultState(const Machine &machine)
-	: machine_(machine), links_(machine.links.size()), routers_(machine.routers.size()),
-	  nodes_(machine.nodes.size())
+FaultState::FaultState(const Machine &machine, const Layout &layout)
+	: machine_(machine), layout_(layout), links_(machine.links.size()), ports_(layout.places()),
+	  routers_(machine.routers.size()), nodes_(machine.nodes.size()), cut_(machine.nodes.size())
 {
 }
 
@@ -225,17 +258,70 @@ FaultState::Changed FaultState::apply(const Incident &incident)
 		if (incident.victim == Victim::Links && count(links_[link], incident.up))
 			changed.links.push_back(link);
 	}
-	for (uint32_t node = 0; node < nodes_.size(); node++) {
-		const bool its = incident.victim == Victim::Router
-					 ? machine_.nodes[node].router == incident.number
-					 : incident.victim == Victim::Node && node == incident.number;
-
-		if (its && count(nodes_[node], incident.up))
-			changed.nodes.push_back(node);
-	}
 	if (incident.victim == Victim::Router)
 		routers_[incident.number] = !incident.up;
+	apply_to_ports(incident, changed);
+	apply_to_nodes(incident, changed);
 	return changed;
+}
+
+void FaultState::apply_to_ports(const Incident &incident, Changed &changed)
+{
+	std::vector<uint32_t> ports;
+
+	if (incident.victim == Victim::NodeLink)
+		ports.push_back(incident.number);
+	for (const uint8_t tile : layout_.processor_tiles) {
+		if (incident.victim == Victim::Router)
+			ports.push_back(layout_.place(incident.number, tile));
+	}
+	for (const uint32_t place : ports) {
+		if (count(ports_[place], incident.up))
+			changed.ports.push_back(place);
+	}
+}
+
+void FaultState::apply_to_nodes(const Incident &incident, Changed &changed)
+{
+	if (incident.victim == Victim::Node && count(nodes_[incident.number], incident.up))
+		changed.nodes.push_back(incident.number);
+	for (uint32_t node = 0; node < nodes_.size() && !changed.ports.empty(); node++) {
+		if (cut_[node] == is_cut(node))
+			continue;
+		cut_[node] = !cut_[node];
+		if (count(nodes_[node], incident.up))
+			changed.nodes.push_back(node);
+	}
+}
+
+bool FaultState::is_cut(uint32_t node, uint32_t router) const noexcept
+{
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[layout_.node_nic[node]];
+
+	return std::all_of(tiles.begin(), tiles.end(),
+			   [this, router](uint8_t tile) { return ports_[layout_.place(router, tile)] != 0; });
+}
+
+bool FaultState::is_cut(uint32_t node) const noexcept
+{
+	for (uint32_t nth = 0; nth < layout_.homes; nth++) {
+		if (!is_cut(node, layout_.home(node, nth)))
+			return false;
+	}
+	return true;
+}
+
+std::vector<topology::NodePlace> FaultState::cut_places() const
+{
+	std::vector<topology::NodePlace> places;
+
+	for (uint32_t node = 0; node < nodes_.size(); node++) {
+		for (uint32_t nth = 0; nth < layout_.homes && !cut_[node]; nth++) {
+			if (is_cut(node, layout_.home(node, nth)))
+				places.push_back({layout_.home(node, nth), layout_.node_nic[node]});
+		}
+	}
+	return places;
 }
 
 routing::Failures FaultState::failures() const

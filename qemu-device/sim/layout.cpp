@@ -41,10 +41,12 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 	const uint32_t cycle = layout.chip.times.cycle_ticks;
 
 	/* Routers above the first stage of a Clos have processor tiles that nobody uses. */
-	std::vector<bool> has_nodes(layout.routers, machine.family != "clos");
+	std::vector<bool> has_nodes(layout.routers, machine.family != "clos" && machine.family != "qsnet");
 
 	for (const topology::NodePlace &node : machine.nodes)
 		has_nodes[node.router] = true;
+	for (const topology::FurtherPlace &place : machine.further)
+		has_nodes[place.at.router] = true;
 	layout.lanes.resize(layout.places());
 	for (uint32_t router = 0; router < layout.routers; router++) {
 		for (uint32_t tile = 0; tile < layout.tiles; tile++) {
@@ -73,6 +75,32 @@ void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &lay
 	}
 }
 
+std::vector<topology::FurtherPlace> by_node(std::vector<topology::FurtherPlace> places)
+{
+	std::stable_sort(places.begin(), places.end(), [](const auto &a, const auto &b) { return a.node < b.node; });
+	return places;
+}
+
+/* Nodes with links to several routers: adapters of QsNetIII alone have them, all of a machine equally many. */
+std::string check_further(const Machine &machine)
+{
+	std::vector<size_t> links(machine.nodes.size(), 1);
+
+	if (machine.further.empty())
+		return {};
+	if (&chip_of(machine) != &ELITE5_LINE)
+		return "node " + std::to_string(machine.further[0].node) +
+		       " has links to several routers: only nodes of QsNetIII do";
+	for (const topology::FurtherPlace &place : machine.further)
+		links[place.node]++;
+	for (size_t node = 1; node < links.size(); node++) {
+		if (links[node] != links[0])
+			return "node " + std::to_string(node) + " has links to " + std::to_string(links[node]) +
+			       " switches and node 0 to " + std::to_string(links[0]) + ": all have equally many";
+	}
+	return {};
+}
+
 void lay_nodes(const Machine &machine, Layout &layout)
 {
 	layout.node_at.assign(size_t{layout.routers} * layout.nics, NO_PLACE);
@@ -83,6 +111,10 @@ void lay_nodes(const Machine &machine, Layout &layout)
 		layout.node_nic.push_back(static_cast<uint8_t>(nic));
 		layout.node_at[size_t{router} * layout.nics + nic] = node;
 	}
+	layout.homes = 1 + static_cast<uint32_t>(machine.further.size() / std::max<size_t>(machine.nodes.size(), 1));
+	layout.further.reserve(machine.further.size());
+	for (const topology::FurtherPlace &place : by_node(machine.further))
+		layout.further.push_back(place.at.router);
 	layout.nic_tiles.resize(layout.nics);
 	layout.nic_users.resize(layout.tiles);
 	for (uint32_t tile = 0; tile < layout.tiles; tile++) {
@@ -162,20 +194,20 @@ void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &param
 
 uint64_t Layout::inject_flits_per_100_cycles() const noexcept
 {
-	return uint64_t{100} * processor_tiles.size() / nics;
+	return uint64_t{100} * processor_tiles.size() * homes / nics;
 }
 
 std::string check_machine(const Machine &machine)
 {
 	const topology::RouterType &type = machine.router_type;
 	const chip::Chip &chip = chip_of(machine);
+	const std::string further = check_further(machine);
 
+	if (!further.empty())
+		return further;
 	if (uint64_t{type.rows} * type.columns != type.tiles.size())
 		return std::to_string(type.tiles.size()) + " tiles are no " + std::to_string(type.rows) + " rows of " +
 		       std::to_string(type.columns);
-	if (!machine.further.empty())
-		return "node " + std::to_string(machine.further[0].node) +
-		       " has links to several routers: nodes with one are simulated";
 	if (&chip == &ELITE5_LINE && (type.tiles.size() > SWITCH_TILES || type.nics > MOST_ADAPTERS))
 		return "a switch of " + std::to_string(type.tiles.size()) + " tiles and " + std::to_string(type.nics) +
 		       " nodes: at most " + std::to_string(SWITCH_TILES) + " and " + std::to_string(MOST_ADAPTERS);

@@ -64,7 +64,9 @@ struct Layout {
 	std::vector<uint8_t> processor_tiles;
 	std::vector<uint64_t> nic_users; ///< of a processor tile: two bits for each NIC, requests and responses
 	std::vector<uint32_t> node_router;
-	std::vector<uint8_t> node_nic;
+	std::vector<uint8_t> node_nic;  ///< at each of its routers
+	uint32_t homes = 1;             ///< routers to which a node has links
+	std::vector<uint32_t> further;  ///< of each node behind the other, those beside node_router
 	std::vector<uint32_t> node_at;  ///< by router * nics + nic; NO_PLACE if there is none
 	std::vector<uint32_t> group_of; ///< by router
 	uint32_t horizon = 0;           ///< cycles that an event lies ahead, at most
@@ -74,13 +76,19 @@ struct Layout {
 	uint32_t sub_words() const noexcept { return (columns * channels + 63) / 64; }
 	uint32_t column_words() const noexcept { return (rows * channels + 63) / 64; }
 
+	/** The routers of a node, from the first one on. */
+	uint32_t home(uint32_t node, uint32_t nth) const noexcept
+	{
+		return nth ? further[size_t{node} * (homes - 1) + nth - 1] : node_router[node];
+	}
+
 	/** Cycles that so many nanoseconds are, rounded. */
 	uint32_t cycles_of(uint64_t ns) const noexcept;
 
 	/** The output of a place has another flit time from now on. */
 	void set_flit_ticks(uint32_t place, uint32_t ticks, const Parameters &parameters);
 
-	/** Flits in a hundred cycles that a node's part of the processor tiles takes. */
+	/** Flits in a hundred cycles that a node's part of the processor tiles takes, at all of its routers. */
 	uint64_t inject_flits_per_100_cycles() const noexcept;
 };
 

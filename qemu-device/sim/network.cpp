@@ -91,7 +91,7 @@ Network::Network(const topology::Machine &machine, TablesOf tables, uint32_t cla
 	: machine_(machine), parameters_(parameters), workers_(workers), layout_(machine, parameters, class_channels),
 	  traffic_(workload, layout_, seed), division_(layout_, workers.all_parts()), parts_(division_.parts()),
 	  first_mine_(first_of(workers.rank())), end_mine_(first_of(workers.rank() + 1)), plan_(std::move(plan)),
-	  state_(machine), group_nodes_(SwitchGroups::nodes_of(workload))
+	  state_(machine, layout_), group_nodes_(SwitchGroups::nodes_of(workload))
 {
 	make_room_for_lanes();
 

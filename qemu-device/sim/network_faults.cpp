@@ -69,8 +69,9 @@ void Network::change_now()
 		return;
 
 	if (!held_ && out_of_use() == built_for_) {
-		/* All is as it was when they were made. */
+		/* All is as it was when they were made, but for links to nodes, which only groups have to know. */
 		each_part([](Part &part) { part.hold_requests(false); });
+		make_groups();
 		tables_at_ = UINT32_MAX;
 		return;
 	}
@@ -104,15 +105,11 @@ void Network::happen(const Incident &incident)
 		else
 			set_link(link, !incident.up);
 	}
-	if (incident.victim == Victim::Router) {
-		for (const uint8_t tile : layout_.processor_tiles)
-			each_part([this, &incident, tile](Part &part) {
-				part.set_down(layout_.place(incident.number, tile), !incident.up);
-			});
-	}
+	for (const uint32_t place : changed.ports)
+		each_part([&incident, place](Part &part) { part.set_down(place, !incident.up); });
 	for (const uint32_t node : changed.nodes)
 		each_part([&incident, node](Part &part) { part.set_dead(node, !incident.up); });
-	if (changed.links.empty() && incident.victim != Victim::Router)
+	if (changed.links.empty() && changed.ports.empty())
 		return;
 	if (held_ || in_steps)
 		return;
@@ -202,7 +199,10 @@ void Network::make_groups()
 {
 	if (group_nodes_.empty())
 		return;
-	groups_.emplace(machine_, built_for_, group_nodes_);
+
+	const uint32_t version = groups_ ? groups_->version() + 1 : 0;
+
+	groups_.emplace(machine_, built_for_, group_nodes_, state_.cut_places(), version);
 	each_part([this](Part &part) { part.use_groups(&*groups_); });
 }
 

@@ -34,6 +34,7 @@ void SwitchPart::make_adapters()
 				nics_of_[tile] |= 1u << nic;
 		}
 	}
+	lay_ports();
 	for (uint32_t slot = 0; slot < adapters_.size(); slot++) {
 		Adapter &adapter = adapters_[slot];
 
@@ -42,6 +43,29 @@ void SwitchPart::make_adapters()
 			continue;
 		next_message(adapter);
 		wake(slot, std::max(adapter.due, 1u));
+	}
+}
+
+/*
+ * The links of each adapter, which are those of a node: to one switch or to several, of one adapter of the source or of
+ * two (Q25). What comes over any of them is for the adapter at the first one.
+ */
+void SwitchPart::lay_ports()
+{
+	home_.resize(adapters_.size());
+	first_port_.push_back(0);
+	for (uint32_t slot = 0; slot < adapters_.size(); slot++) {
+		const uint32_t nic = slot % layout_.nics;
+		const uint32_t node = layout_.node_at[size_t{first_router_} * layout_.nics + slot];
+
+		for (uint32_t nth = 0; node != NO_PLACE && nth < layout_.homes; nth++) {
+			const uint32_t router = layout_.home(node, nth) - first_router_;
+
+			home_[router * layout_.nics + nic] = slot;
+			for (const uint8_t tile : layout_.nic_tiles[nic])
+				ports_.push_back(places_ + (router << TILE_BITS | tile));
+		}
+		first_port_.push_back(static_cast<uint32_t>(ports_.size()));
 	}
 }
 
@@ -138,17 +162,20 @@ uint32_t SwitchPart::take_packet(Adapter &adapter, Next next)
 	return number;
 }
 
-/* An adapter is looked at when something for it comes, or one of its wires becomes free. */
+/*
+ * An adapter is looked at when something for it comes, or one of its wires becomes free. Packets go by any of its links
+ * that is free, each time from another one on: it stripes them over all (Q25), and what comes again leaves by another.
+ */
 void SwitchPart::look_at_adapter(uint32_t slot)
 {
 	Adapter &adapter = adapters_[slot];
-	const std::vector<uint8_t> &tiles = layout_.nic_tiles[slot % layout_.nics];
-	const uint32_t first = places_ + (slot / layout_.nics << TILE_BITS);
+	const uint32_t first = first_port_[slot], ports = first_port_[slot + 1] - first;
+	const uint32_t turn = adapter.turn;
 
 	if (adapter.node == NO_PLACE)
 		return;
-	for (size_t i = 0; i < tiles.size(); i++)
-		serve_port(adapter, first + tiles[(i + adapter.sequence) % tiles.size()]);
+	for (uint32_t i = 0; i < ports; i++)
+		serve_port(adapter, ports_[first + (i + turn) % ports]);
 
 	const uint32_t at = wake_of(adapter);
 
@@ -183,6 +210,25 @@ void SwitchPart::serve_port(Adapter &adapter, uint32_t place)
 	arm(place);
 }
 
+/*
+ * How switches choose its ways. A static way leads to one link of a node: if that has failed, what is sent again must
+ * get to another one, so it goes by its hash.
+ */
+uint8_t SwitchPart::mode_of(const SwitchPacket &packet) const noexcept
+{
+	const TrafficShape &shape = traffic_.shape_of(packet.source);
+	const Routing routing = (packet.carried == Carried::Data ? shape.response_mode : shape.request_mode).routing;
+	routing::ClosMode mode = routing::ClosMode::Static;
+
+	if (for_group(packet.carried))
+		return TO_GROUP;
+	if (routing == Routing::Adaptive)
+		mode = routing::ClosMode::Adaptive;
+	else if (routing == Routing::MinimalHash || (packet.again && layout_.homes > 1))
+		mode = routing::ClosMode::Hash;
+	return static_cast<uint8_t>(mode);
+}
+
 /* A packet of an adapter takes a channel. */
 void SwitchPart::launch(Adapter &adapter, uint32_t place, Next next)
 {
@@ -192,9 +238,6 @@ void SwitchPart::launch(Adapter &adapter, uint32_t place, Next next)
 	const auto channel = static_cast<uint32_t>(std::countr_zero(~sender.held & channels_));
 	const uint32_t record = place << CHANNEL_BITS | channel;
 	const uint32_t bytes = packet.words * WORD_BYTES;
-	const bool data = packet.carried == Carried::Data;
-	const TrafficShape &shape = traffic_.shape_of(packet.source);
-	const Routing routing = (data ? shape.response_mode : shape.request_mode).routing;
 	const uint64_t pair = uint64_t{packet.source} << 32 | packet.target;
 	Held &held = held_in_[record];
 
@@ -203,15 +246,10 @@ void SwitchPart::launch(Adapter &adapter, uint32_t place, Next next)
 	held.site = for_group(packet.carried) ? static_cast<uint16_t>(traffic_.job_of(packet.source))
 					      : site_of_[layout_.node_router[packet.target]];
 	held.hash = static_cast<uint8_t>(packet.again ? mix64(pair + now_) : mix64(pair));
-	held.nic = layout_.node_nic[packet.target] & 15;
+	held.nic = (for_group(packet.carried) && groups_ ? groups_->mark() : layout_.node_nic[packet.target]) & 15;
 	held.segments = (bytes + chip::ELITE5.packets.segment_bytes - 1) / chip::ELITE5.packets.segment_bytes & 31;
 	held.last_words = static_cast<uint8_t>(packet.words - (held.segments - 1) * SEGMENT_WORDS);
-	held.mode = for_group(packet.carried)
-			    ? TO_GROUP
-			    : static_cast<uint8_t>(routing == Routing::Adaptive      ? routing::ClosMode::Adaptive
-						   : routing == Routing::MinimalHash ? routing::ClosMode::Hash
-										     : routing::ClosMode::Static) &
-				      3;
+	held.mode = mode_of(packet) & 3;
 	held.urgent = is_urgent(packet.words);
 	held.arrived = held.segments;
 	outstanding_[record - (places_ << CHANNEL_BITS)] = packet;
@@ -220,6 +258,7 @@ void SwitchPart::launch(Adapter &adapter, uint32_t place, Next next)
 	unanswered_++;
 	sender.held |= 1u << channel;
 	sent_[record] = {static_cast<uint16_t>(channel), 0, 0};
+	adapter.turn++;
 	send(place, channel);
 }
 
@@ -268,7 +307,7 @@ void SwitchPart::receive(uint32_t channel)
 
 	Held &held = held_in_[record_of(place, sent_[channel].from)];
 	const SwitchPacket packet = pool_[held.packet];
-	const uint32_t slot = (place >> TILE_BITS) * layout_.nics + held.nic;
+	const uint32_t slot = home_[(place >> TILE_BITS) * layout_.nics + held.nic];
 	const uint32_t in_memory = now_ + write_cycles(packet, slot);
 	const bool late = !parameters_.early_answers || (packet.once && packet.carried == Carried::Put);
 	uint32_t what = REFUSED;

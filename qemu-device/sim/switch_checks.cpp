@@ -37,6 +37,18 @@ constexpr uint32_t Parameters::*KNOWN[] = {
 };
 
 std::string number(uint64_t value)
+/* Links of all nodes. */
+uint64_t node_links(const topology::Machine &machine)
+{
+	const auto &tiles = machine.router_type.tiles;
+	const auto of_router = std::count_if(tiles.begin(), tiles.end(), [](const topology::Tile &tile) {
+		return tile.role == topology::TileRole::Processor;
+	});
+
+	return (machine.nodes.size() + machine.further.size()) * static_cast<uint64_t>(of_router) /
+	       std::max(machine.router_type.nics, 1u);
+}
+
 {
 	return std::to_string(value);
 }
@@ -132,15 +144,15 @@ std::string check_switch_parameters(const Parameters &p, uint32_t channels)
 /* Records of channels take memory where channels are in use; those of a link are in one page with its neighbours'. */
 uint64_t estimate_switch_bytes(const topology::Machine &machine)
 {
-	const uint64_t links = 2 * machine.links.size() + 2 * machine.nodes.size();
+	const uint64_t links = 2 * (machine.links.size() + node_links(machine));
 	const uint64_t places = 2 * (machine.routers.size() << TILE_BITS);
 	const uint64_t channel = sizeof(Held) + sizeof(Sent);
 	/* Packets as they were sent, those under way with room to grow, and what will happen to them. */
-	const uint64_t adapter = sizeof(Adapter) + LINK_CHANNELS * (4 * sizeof(SwitchPacket) + EVENT_BYTES);
+	const uint64_t port = LINK_CHANNELS * (4 * sizeof(SwitchPacket) + EVENT_BYTES);
 	const uint64_t tables = machine.routers.size() * (machine.nodes.size() / 16 * sizeof(uint16_t) + 1024);
 
-	return links * LINK_CHANNELS * channel + places * (sizeof(Sender) + 16) + machine.nodes.size() * adapter +
-	       tables;
+	return links * LINK_CHANNELS * channel + places * (sizeof(Sender) + 16) +
+	       machine.nodes.size() * sizeof(Adapter) + node_links(machine) * port + tables;
 }
 
 } // namespace aries::sim

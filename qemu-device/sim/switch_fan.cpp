@@ -30,7 +30,7 @@ bool SwitchPart::route_group(uint32_t record)
 	Held &held = held_in_[record];
 	const routing::ClosGroup *group = groups_ ? groups_->of(held.site) : nullptr;
 
-	if (!group)
+	if (!group || held.nic != groups_->mark())
 		return false;
 
 	const routing::GroupWays &ways = group->ways(of_machine);
@@ -56,9 +56,23 @@ bool SwitchPart::route_group(uint32_t record)
 	for (uint32_t left = ways.nics; left; left &= left - 1) {
 		const auto nic = static_cast<uint8_t>(std::countr_zero(left));
 
-		outputs.push_back({layout_.nic_tiles[nic][held.hash % layout_.nic_tiles[nic].size()], nic});
+		outputs.push_back({tile_to(router, nic, held.hash), nic});
 	}
 	return !outputs.empty() && fan_out(record, outputs);
+}
+
+/* One of a node's links at a router, if there is one that works. */
+uint8_t SwitchPart::tile_to(uint32_t router, uint8_t nic, uint32_t hash) const noexcept
+{
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic];
+
+	for (size_t i = 0; i < tiles.size(); i++) {
+		const uint8_t tile = tiles[(hash + i) % tiles.size()];
+
+		if (!senders_[router << TILE_BITS | tile].down)
+			return tile;
+	}
+	return tiles[hash % tiles.size()];
 }
 
 /* All outputs get a copy, or none does. Where so many are that there is no record for more, a packet comes again. */

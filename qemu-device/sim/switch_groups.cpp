@@ -8,14 +8,20 @@ namespace aries::sim
 {
 
 SwitchGroups::SwitchGroups(const topology::Machine &machine, const routing::Failures &failures,
-			   const std::vector<std::vector<uint32_t>> &nodes)
-	: tree_(machine, failures), groups_(nodes.size())
+			   const std::vector<std::vector<uint32_t>> &nodes, std::span<const topology::NodePlace> cut,
+			   uint32_t version)
+	: version_(version), tree_(machine, failures), groups_(nodes.size())
 {
-	for (size_t job = 0; job < nodes.size(); job++) {
-		const auto below = [this, &machine](uint32_t node) { return tree_.has(machine.nodes[node].router); };
+	std::vector<bool> below(machine.nodes.size());
 
-		if (!nodes[job].empty() && std::all_of(nodes[job].begin(), nodes[job].end(), below))
-			groups_[job] = std::make_unique<routing::ClosGroup>(machine, tree_, nodes[job]);
+	for (size_t node = 0; node < below.size(); node++)
+		below[node] = tree_.has(machine.nodes[node].router);
+	for (const topology::FurtherPlace &place : machine.further)
+		below[place.node] = below[place.node] || tree_.has(place.at.router);
+	for (size_t job = 0; job < nodes.size(); job++) {
+		if (!nodes[job].empty() &&
+		    std::all_of(nodes[job].begin(), nodes[job].end(), [&below](uint32_t node) { return below[node]; }))
+			groups_[job] = std::make_unique<routing::ClosGroup>(machine, tree_, nodes[job], cut);
 	}
 }
 

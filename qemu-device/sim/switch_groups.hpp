@@ -9,6 +9,7 @@
 #define ARIES_SIM_SWITCH_GROUPS_HPP
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "router/clos_tree.hpp"
@@ -20,11 +21,23 @@ namespace aries::sim
 class SwitchGroups
 {
 public:
-	/** @param nodes of each job, none for one without broadcasts */
+	/**
+	 * @param nodes of each job, none for one without broadcasts
+	 * @param cut places of nodes that have another one, to which no link works
+	 * @param version another one for each tree
+	 */
 	SwitchGroups(const topology::Machine &machine, const routing::Failures &failures,
-		     const std::vector<std::vector<uint32_t>> &nodes);
+		     const std::vector<std::vector<uint32_t>> &nodes, std::span<const topology::NodePlace> cut,
+		     uint32_t version);
 
 	const routing::ClosTree &tree() const noexcept { return tree_; }
+
+	/**
+	 * What a packet carries of its version. One that some routers sent on by another tree could miss a member, and
+	 * be answered all the same; so routers refuse it.
+	 */
+	uint8_t mark() const noexcept { return version_ & 15; }
+	uint32_t version() const noexcept { return version_; }
 
 	/** The outputs of a job's group; null if it has none, or if not all of its nodes are below the tree's root. */
 	const routing::ClosGroup *of(uint32_t job) const noexcept { return groups_[job].get(); }
@@ -33,6 +46,7 @@ public:
 	static std::vector<std::vector<uint32_t>> nodes_of(const Workload &workload);
 
 private:
+	uint32_t version_;
 	routing::ClosTree tree_;
 	std::vector<std::unique_ptr<routing::ClosGroup>> groups_;
 };

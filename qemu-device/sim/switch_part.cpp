@@ -205,7 +205,7 @@ void SwitchPart::work(uint32_t router)
 	for (uint64_t left = std::exchange(work.links, 0); left; left &= left - 1)
 		serve(first | static_cast<uint32_t>(std::countr_zero(left)));
 	for (uint32_t left = std::exchange(work.adapters, 0); left; left &= left - 1)
-		look_at_adapter(router * layout_.nics + static_cast<uint32_t>(std::countr_zero(left)));
+		look_at_adapter(home_[router * layout_.nics + static_cast<uint32_t>(std::countr_zero(left))]);
 }
 
 /* To the other end of a link, here or in another part. */

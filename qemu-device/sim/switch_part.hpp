@@ -151,6 +151,7 @@ private:
 
 	/* Adapters: switch_adapter.cpp */
 	void make_adapters();
+	void lay_ports();
 	void next_message(Adapter &adapter);
 	enum class Next : uint8_t { Nothing, Resend, Reply, Message };
 
@@ -162,6 +163,7 @@ private:
 	void look_at_adapter(uint32_t slot);
 	void serve_port(Adapter &adapter, uint32_t place);
 	void launch(Adapter &adapter, uint32_t place, Next next);
+	uint8_t mode_of(const SwitchPacket &packet) const noexcept;
 	bool is_urgent(uint32_t words) const noexcept { return words * WORD_BYTES <= parameters_.urgent_bytes; }
 	void wake(uint32_t slot, uint32_t cycle);
 	uint32_t wake_of(const Adapter &adapter) const noexcept;
@@ -191,6 +193,7 @@ private:
 
 	bool route_group(uint32_t record);
 	bool fan_out(uint32_t record, const std::vector<Output> &outputs);
+	uint8_t tile_to(uint32_t router, uint8_t nic, uint32_t hash) const noexcept;
 	uint32_t take_copy(uint32_t router);
 	void more_for_copies(uint32_t record);
 	void copy_went_on(uint32_t copy);
@@ -261,7 +264,10 @@ private:
 	Zeros<Sent> sent_;    // also of adapters
 
 	/* By router, NIC; packets of adapters by their channels. */
-	std::vector<Adapter> adapters_;
+	std::vector<Adapter> adapters_;                // of a node with links to several switches at the first of them
+	std::vector<uint32_t> home_;                   // where the adapter of a router's NIC is
+	std::vector<uint32_t> first_port_;             // in ports_, of each adapter
+	std::vector<uint32_t> ports_;                  // places of links of adapters
 	std::array<uint32_t, SWITCH_TILES> nics_of_{}; // a bit for each that a tile is a link to
 	std::vector<uint16_t> site_of_;                // by router of the machine
 	size_t unanswered_ = 0;                        // packets of adapters here

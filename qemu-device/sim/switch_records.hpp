@@ -42,7 +42,7 @@ struct Held {
 	uint16_t site;        ///< destination
 	uint16_t next;        ///< record of the same router, in the list of those that want a channel
 	uint8_t hash;         ///< of source and destination, for routing by hash
-	uint8_t nic : 4;      ///< of the destination's router
+	uint8_t nic : 4;      ///< of the destination's router; of a packet of a group SwitchGroups::mark()
 	uint8_t hops : 4;     ///< links between routers that it came over
 	uint8_t segments : 5; ///< of the packet
 	uint8_t mode : 2;     ///< routing::ClosMode
@@ -148,6 +148,7 @@ struct Adapter {
 	Queue resend;               ///< what was refused, by the cycle from which it may leave
 	Queue replies;              ///< data of gets
 	Operation operation{};
+	uint8_t turn = 0;     ///< link that is asked first, from the first of its own on
 	bool replied = false; ///< what it sent last were data that somebody had asked for
 	bool dead = false;
 };

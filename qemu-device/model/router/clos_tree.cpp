@@ -111,7 +111,8 @@ ClosTree::ClosTree(const Machine &machine, const Failures &failures)
 	}
 }
 
-ClosGroup::ClosGroup(const Machine &machine, const ClosTree &tree, std::span<const uint32_t> nodes)
+ClosGroup::ClosGroup(const Machine &machine, const ClosTree &tree, std::span<const uint32_t> nodes,
+		     std::span<const topology::NodePlace> cut)
 	: ways_(machine.routers.size())
 {
 	std::vector<std::vector<topology::NodePlace>> places(machine.nodes.size());
@@ -124,6 +125,13 @@ ClosGroup::ClosGroup(const Machine &machine, const ClosTree &tree, std::span<con
 		places[node] = {machine.nodes[node]};
 	for (const topology::FurtherPlace &place : machine.further)
 		places[place.node].push_back(place.at);
+	for (auto &of_node : places) {
+		std::stable_partition(of_node.begin(), of_node.end(), [cut](const topology::NodePlace &at) {
+			return std::none_of(cut.begin(), cut.end(), [&at](const topology::NodePlace &place) {
+				return at.router == place.router && at.nic == place.nic;
+			});
+		});
+	}
 	for (const uint32_t node : nodes) {
 		if (node >= places.size())
 			throw std::invalid_argument("node " + std::to_string(node) + " of a group: there are " +

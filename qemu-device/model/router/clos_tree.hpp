@@ -76,9 +76,11 @@ public:
 	/**
 	 * @param nodes members, each once. One with links to several routers gets a packet at the first that is in the
 	 * tree
+	 * @param cut places to which no link works: such a node gets it at another one, if it has one in the tree
 	 * @throws std::invalid_argument if there is none, one comes twice, is not there, or is not below the root
 	 */
-	ClosGroup(const topology::Machine &machine, const ClosTree &tree, std::span<const uint32_t> nodes);
+	ClosGroup(const topology::Machine &machine, const ClosTree &tree, std::span<const uint32_t> nodes,
+		  std::span<const topology::NodePlace> cut = {});
 
 	const GroupWays &ways(uint32_t router) const noexcept { return ways_[router]; }
 

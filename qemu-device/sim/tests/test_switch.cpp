@@ -544,9 +544,6 @@ void what_qsnet_has_not(void **)
 	says([&machine](RunShape &s) { s.incidents.push_back(parse_incident(Change::Lanes, "100:0.16:2", machine)); },
 	     "links of QsNetIII have all their lanes");
 	refused(
-		topology::build_qsnet({.nodes = 256, .links = 2, .spread = true}), [](RunShape &) {},
-		"has links to several routers");
-	refused(
 		topology::build_canonical({.p = 2, .a = 4, .h = 2}),
 		[](RunShape &s) {
 			s.parameters = {};
