@@ -64,7 +64,7 @@ std::vector<Option> traffic_options(Options &options)
 	return {
 		{"--traffic", &options.traffic,
 		 "uniform, group (worst case), permutation, shift, offset, all-to-all, allreduce; of qsnet broadcast, "
-		 "barrier, tree-barrier"},
+		 "conditional, barrier, tree-barrier"},
 		{"--operation", &options.operation, "put, get, or raw: packets without responses"},
 		{"--bytes", &traffic.bytes, "bytes of a message, 8 to 262144"},
 		{"--flits", &traffic.raw_flits, "flits of a raw packet, 1 to 14, on a torus 32"},
@@ -76,8 +76,10 @@ std::vector<Option> traffic_options(Options &options)
 		{"--response-mode", &options.response_mode, "mode of responses (default: that of requests)"},
 		{"--radix", &traffic.radix, "radix of a tree of collective engines, or of a tree-barrier, 2 to 32"},
 		{"--node-processes", &traffic.processes, "processes of a node, whose operands its host adds first"},
-		{"--compute", &traffic.compute_ns, "ns that a node computes before each allreduce or barrier"},
-		{"--slow", &options.slow, "RANK:NS: this rank computes longer by NS"},
+		{"--compute", &traffic.compute_ns,
+		 "ns that a node computes before each allreduce, conditional or barrier"},
+		{"--slow", &options.slow,
+		 "RANK:NS: this rank computes longer by NS, or is what a conditional asks for so much later"},
 		{"--jobs", &options.jobs, "file with jobs, as YAML"},
 		{"--job", &options.job, "a job: 'nodes: 384, groups: 3, place: random:1, bytes: 4096'", REPEATED},
 	};

@@ -18,9 +18,11 @@ template <typename Value> struct Named {
 };
 
 constexpr Named<Pattern> PATTERNS[] = {
-	{"uniform", Pattern::Uniform},     {"group", Pattern::Group},     {"permutation", Pattern::Permutation},
-	{"shift", Pattern::Shift},         {"offset", Pattern::Offset},   {"all-to-all", Pattern::AllToAll},
-	{"broadcast", Pattern::Broadcast}, {"barrier", Pattern::Barrier}, {"tree-barrier", Pattern::TreeBarrier},
+	{"uniform", Pattern::Uniform},         {"group", Pattern::Group},
+	{"permutation", Pattern::Permutation}, {"shift", Pattern::Shift},
+	{"offset", Pattern::Offset},           {"all-to-all", Pattern::AllToAll},
+	{"broadcast", Pattern::Broadcast},     {"conditional", Pattern::Conditional},
+	{"barrier", Pattern::Barrier},         {"tree-barrier", Pattern::TreeBarrier},
 	{"allreduce", Pattern::Allreduce},
 };
 

@@ -251,7 +251,7 @@ Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Lay
 
 	return {job.nodes.size(),
 		job.trace.messages.empty() && !is_collective(job) && !is_group(job) ? job.traffic.load_ppm / 1e6 : 0,
-		flits / node_cycles / capacity,
+		is_group(job) ? 0 : flits / node_cycles / capacity,
 		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
 }
 
@@ -289,7 +289,7 @@ void add_collectives(const Workload &workload, const RunShape &shape, Result &re
 		if (is_collective(workload.jobs[i]) || is_group(workload.jobs[i]))
 			collective.depth = Tree(nodes, workload.jobs[i].traffic.radix).depth();
 		for (const OperationCount &operation : counts.operations) {
-			if (operation.ended < nodes)
+			if (operation.ended < (of_first ? 1 : nodes))
 				continue;
 			collective.ended++;
 			if (operation.last_begin >= shape.warmup && operation.last_begin - shape.warmup < shape.measure)
@@ -302,6 +302,9 @@ void add_collectives(const Workload &workload, const RunShape &shape, Result &re
 }
 
 } // namespace
+
+		const bool of_first = workload.jobs[i].traffic.pattern == Pattern::Conditional;
+
 
 Policy RunShape::default_policy()
 {

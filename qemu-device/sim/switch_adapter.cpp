@@ -320,7 +320,8 @@ void SwitchPart::receive(uint32_t channel)
 		if (damage(places_ + place, 1, false)) [[unlikely]]
 			what = REFUSED;
 	}
-	wheel_.add(SwitchKind::Answer, (late && what ? in_memory : now_) + lines_[place].latency, channel, what);
+	wheel_.add(SwitchKind::Answer, (late && what > UNEQUAL ? in_memory : now_) + lines_[place].latency, channel,
+		   what);
 }
 
 /*
@@ -433,7 +434,7 @@ void SwitchPart::answered(uint32_t channel, uint32_t what)
 
 	unanswered_--;
 	if (for_group(packet.carried)) {
-		group_answered(SwitchPacket(packet), slot, what == REFUSED);
+		group_answered(SwitchPacket(packet), slot, what);
 		return;
 	}
 	if (what == REFUSED) [[unlikely]] {

@@ -174,11 +174,12 @@ void SwitchPart::answer_copy(uint32_t copy, uint32_t what)
 	Fan &fan = fans_.at(record);
 
 	fan.refused |= what == REFUSED;
+	fan.unequal |= what == UNEQUAL;
 	fan.what = std::max(fan.what, what);
 	if (--fan.left)
 		return;
 
-	const uint32_t all = fan.refused ? REFUSED : fan.what;
+	const uint32_t all = fan.refused ? REFUSED : fan.unequal ? UNEQUAL : fan.what;
 
 	for (const uint32_t other : fan.copies) {
 		held_in_[other] = {};

@@ -152,6 +152,7 @@ void SwitchPart::set_dead(uint32_t node, bool dead)
 		wake(slot, std::max(adapter.due, now_));
 		return;
 	}
+	leave_group(slot);
 	empty_queues(adapter, slot);
 	if (adapter.left < adapter.packets)
 		open_[slot].fail(adapter.sequence - 1, adapter.left);

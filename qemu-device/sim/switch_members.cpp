@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Broadcasts and barriers of jobs, at their nodes. A broadcast goes from the first node to all, itself one of them; the
- * next one begins when it is answered. In a barrier each host tells its adapter that it is ready. Then either the first
- * node asks all whether they are, by a conditional that is repeated until no answer is a NACK (Q28, Q29); or adapters
- * count themselves and their children, and tell their parent when all are (Q30). Then the first node broadcasts that
- * it is done.
+ * Broadcasts, conditionals and barriers of jobs, at their nodes. A broadcast goes from the first node to all, itself
+ * one of them; the next one begins when it is answered. So does a conditional, which is repeated until it is true. In a
+ * barrier each host tells its adapter that it is ready. Then either the first node asks all whether they are, by a
+ * conditional that is repeated until no answer is a NACK (Q28, Q29); or adapters count themselves and their children,
+ * and tell their parent when all are (Q30). Then the first node broadcasts that it is done.
  */
 #include <algorithm>
 
@@ -18,6 +18,12 @@ namespace
 {
 
 constexpr uint32_t WORD_WORDS = put_words(8); ///< a number at an address
+
+/* Only the first node begins something, and the others need not know of it. */
+constexpr bool is_of_first(Pattern pattern)
+{
+	return pattern == Pattern::Broadcast || pattern == Pattern::Conditional;
+}
 
 } // namespace
 
@@ -39,17 +45,19 @@ void SwitchPart::plan(uint32_t slot, Step step, uint32_t cycles)
 	unfinished_plans_ += step != Step::Begin;
 }
 
-/* The host computes, then begins. In a broadcast only the first node does. */
+/* The host computes, then begins. Where only the first node does, another one may be slow to have what it is asked for.
+ */
 void SwitchPart::plan_operation(uint32_t slot)
 {
 	const uint32_t node = adapters_[slot].node;
 	const Traffic::Collective &collective = *traffic_.collective_of(node);
 	const uint32_t rank = traffic_.rank_of(node);
+	const Pattern pattern = traffic_.shape_of(node).pattern;
+	const bool slow = rank == collective.slow_rank && pattern != Pattern::Conditional;
 
-	if (rank && traffic_.shape_of(node).pattern == Pattern::Broadcast)
+	if (rank && is_of_first(pattern))
 		return;
-	plan(slot, Step::Begin,
-	     std::max(collective.compute + (rank == collective.slow_rank ? collective.slow : 0), 1u));
+	plan(slot, Step::Begin, std::max(collective.compute + (slow ? collective.slow : 0), 1u));
 }
 
 void SwitchPart::take_plans()
@@ -59,8 +67,10 @@ void SwitchPart::take_plans()
 
 		plans_.pop();
 		unfinished_plans_ -= plan.step != Step::Begin;
-		if (!adapters_[plan.slot].dead)
+		if (!adapters_[plan.slot].dead && !members_[plan.slot].gone)
 			carry_out(plan);
+		else
+			members_[plan.slot].ended += plan.step == Step::End;
 	}
 }
 
@@ -157,16 +167,40 @@ void SwitchPart::queue_for_group(uint32_t slot, Carried carried, uint32_t target
 	wake(slot, now_ + 1);
 }
 
+namespace
+{
+
+/*
+ * Does a packet of a broadcast come the first time? An operation begins when all of the last one is answered, so what
+ * comes of an older one is late, and only of one the numbers are kept.
+ */
+bool is_new(Member &member, const SwitchPacket &packet)
+{
+	if (packet.asked < member.operation)
+		return false;
+	if (packet.asked > member.operation) {
+		member.operation = packet.asked;
+		member.came.clear();
+	}
+
+	const auto at = std::lower_bound(member.came.begin(), member.came.end(), packet.sequence);
+
+	if (at != member.came.end() && *at == packet.sequence)
+		return false;
+	member.came.insert(at, packet.sequence);
+	return true;
+}
+
+} // namespace
+
 /* @return the answer */
 uint32_t SwitchPart::reach_member(const SwitchPacket &packet, uint32_t slot, uint32_t in_memory)
 {
 	Member &member = members_[slot];
-	const uint32_t node = adapters_[slot].node;
-	const bool window = now_ >= measure_from_ && now_ < measure_until_;
 
 	/* Read and compared, in the adapter's own memory (Q28). */
 	if (packet.carried == Carried::Test)
-		return member.ready == packet.asked ? now_ : REFUSED;
+		return is_equal(member, adapters_[slot].node, packet.asked) ? now_ : UNEQUAL;
 	if (packet.carried == Carried::Up) {
 		count_ready(slot);
 		return in_memory;
@@ -179,31 +213,66 @@ uint32_t SwitchPart::reach_member(const SwitchPacket &packet, uint32_t slot, uin
 		}
 		return in_memory;
 	}
-	if (lossy_ && !done_.insert(mix64(uint64_t{packet.source} << 32 | packet.sequence) ^ node).second) {
+	if (lossy_ && !is_new(member, packet)) {
 		statistics_.came_twice++;
 		return in_memory;
 	}
-	if (window) {
-		statistics_.window_request_flits += packet.words;
-		statistics_.window_bytes += packet.bytes;
-	}
-
-	const uint32_t all = (traffic_.shape_of(node).bytes + parameters_.packet_bytes - 1) / parameters_.packet_bytes;
-
-	if (++member.counted == all) {
-		member.counted = 0;
-		plan(slot, Step::End, in_memory - now_ + parameters_.ce_host_cycles);
-	}
+	take_data(packet, slot, in_memory);
 	return in_memory;
 }
 
-/* The first node has the answer of all nodes. */
-void SwitchPart::group_answered(const SwitchPacket &packet, uint32_t slot, bool refused)
+/*
+ * In a barrier it is what the host has told its adapter. A conditional alone finds the word as it wants it, but at a
+ * slow node only some time after it has come there first.
+ */
+bool SwitchPart::is_equal(Member &member, uint32_t node, uint32_t asked) const noexcept
 {
-	if (refused) {
-		if (adapters_[slot].dead || now_ >= uint64_t{end_due_} + parameters_.timeout_cycles) {
-			statistics_.collectives[traffic_.job_of(packet.source)].lost++;
-			statistics_.given_up++;
+	const Traffic::Collective &collective = *traffic_.collective_of(node);
+
+	if (traffic_.shape_of(node).pattern != Pattern::Conditional)
+		return member.ready == asked;
+	if (member.told < asked) {
+		member.told = asked;
+		member.due = now_ + (traffic_.rank_of(node) == collective.slow_rank ? collective.slow : 0);
+	}
+	return now_ >= member.due;
+}
+
+void SwitchPart::take_data(const SwitchPacket &packet, uint32_t slot, uint32_t in_memory)
+{
+	Member &member = members_[slot];
+	const uint32_t bytes = traffic_.shape_of(adapters_[slot].node).bytes;
+
+	const auto add = [&packet](Counts &counts) {
+		counts.window_request_flits += packet.words;
+		counts.window_bytes += packet.bytes;
+	};
+
+	if (now_ >= measure_from_ && now_ < measure_until_) {
+		add(statistics_);
+		if (!statistics_.jobs.empty())
+			add(statistics_.jobs[traffic_.job_of(packet.source)]);
+	}
+	if (++member.counted < (bytes + parameters_.packet_bytes - 1) / parameters_.packet_bytes)
+		return;
+	member.counted = 0;
+	plan(slot, Step::End, in_memory - now_ + parameters_.ce_host_cycles);
+}
+
+/*
+ * The first node has the answer of all nodes. A conditional that is still false some time behind the end of traffic is
+ * asked no more: a host has not come, which is no failure.
+ */
+void SwitchPart::group_answered(const SwitchPacket &packet, uint32_t slot, uint32_t what)
+{
+	const uint32_t job = traffic_.job_of(packet.source);
+
+	if (what <= UNEQUAL) {
+		const bool over = now_ >= uint64_t{end_due_} + parameters_.timeout_cycles;
+
+		if (members_[slot].gone || over) {
+			statistics_.given_up += what == REFUSED;
+			statistics_.collectives[job].lost += what == REFUSED && !members_[slot].gone;
 			return;
 		}
 
@@ -216,10 +285,30 @@ void SwitchPart::group_answered(const SwitchPacket &packet, uint32_t slot, bool 
 		wake(slot, pool_[number].ready);
 		return;
 	}
-	if (packet.carried == Carried::Test)
+	if (members_[slot].gone)
+		return;
+	if (packet.carried == Carried::Test && traffic_.shape_of(packet.source).pattern == Pattern::Conditional)
+		plan(slot, Step::End, parameters_.ce_nic_cycles + parameters_.ce_host_cycles);
+	else if (packet.carried == Carried::Test)
 		plan(slot, Step::Result, parameters_.ce_nic_cycles);
 	if (packet.carried == Carried::Broadcast && !--members_[slot].unanswered)
 		plan_operation(slot);
+}
+
+/*
+ * A node without which nothing of its job goes on has failed. It does not come back to it, for the others do not know
+ * what it has missed. Of others than the first node of a broadcast or conditional this one waits for the answer.
+ */
+void SwitchPart::leave_group(uint32_t slot)
+{
+	const uint32_t node = adapters_[slot].node;
+
+	if (members_.empty() || !traffic_.collective_of(node) || members_[slot].gone)
+		return;
+	if (traffic_.rank_of(node) && is_of_first(traffic_.shape_of(node).pattern))
+		return;
+	members_[slot].gone = true;
+	statistics_.collectives[traffic_.job_of(node)].lost++;
 }
 
 /* Hosts that would begin behind the end of traffic do not count. */

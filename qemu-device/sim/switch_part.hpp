@@ -211,7 +211,10 @@ private:
 	void queue_for_group(uint32_t slot, Carried carried, uint32_t target, uint32_t bytes, uint32_t words,
 			     uint32_t operation);
 	uint32_t reach_member(const SwitchPacket &packet, uint32_t slot, uint32_t in_memory);
-	void group_answered(const SwitchPacket &packet, uint32_t slot, bool refused);
+	bool is_equal(Member &member, uint32_t node, uint32_t asked) const noexcept;
+	void take_data(const SwitchPacket &packet, uint32_t slot, uint32_t in_memory);
+	void group_answered(const SwitchPacket &packet, uint32_t slot, uint32_t what);
+	void leave_group(uint32_t slot);
 	bool members_idle() const noexcept;
 
 	/* Failures: switch_faults.cpp */

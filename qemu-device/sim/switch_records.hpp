@@ -165,6 +165,8 @@ enum class SwitchKind : uint8_t {
 
 inline constexpr size_t SWITCH_KINDS = 6;
 inline constexpr uint32_t REFUSED = 0;
+/** A NACK, too: of a conditional that is false. Only our counts tell it from others; no cycle of data is so early. */
+inline constexpr uint32_t UNEQUAL = 1;
 inline constexpr uint16_t DOWN_LOAD = 1 << 15; ///< of a link that has failed, beside its packets
 
 /** Of a segment. */
@@ -188,6 +190,7 @@ struct Fan {
 	uint32_t given = 0;           ///< segments that have left by all outputs
 	uint32_t what = 0;            ///< latest cycle in which data were there
 	bool refused = false;         ///< by one
+	bool unequal = false;         ///< at one
 };
 
 /** Records for copies, of a router. */
@@ -203,9 +206,14 @@ struct Member {
 	uint32_t begun = 0;      ///< operations of the host
 	uint32_t ended = 0;      ///< that it knows of
 	uint32_t ready = 0;      ///< the last one of which the adapter knows that the host has begun it
-	uint32_t told = 0;       ///< the last one of which the adapter knows that all have
+	uint32_t told = 0;       ///< the last one of which the adapter knows that all have, or that it was asked for
+	uint32_t due = 0;        ///< cycle from which its word is what it is asked for; only of a conditional alone
 	uint32_t counted = 0;    ///< hosts and children that are ready; of a broadcast packets
 	uint32_t unanswered = 0; ///< packets of a broadcast
+	bool gone = false;       ///< its node has failed, and takes no part any more
+	/* If packets may be refused. */
+	uint32_t operation = 0;     ///< the last broadcast of which something has come
+	std::vector<uint32_t> came; ///< numbers of its packets, in their order
 };
 
 /** An array of zeros, of which memory is taken where it is written. */

@@ -322,6 +322,7 @@ uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 	case Pattern::AllToAll:
 		return job.nodes[(rank + 1 + job.shifts[number % (count - 1)]) % count];
 	case Pattern::Broadcast: // adapters know
+	case Pattern::Conditional:
 	case Pattern::Barrier:
 	case Pattern::TreeBarrier:
 	case Pattern::Allreduce: // the engines know

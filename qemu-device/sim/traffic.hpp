@@ -28,6 +28,7 @@ enum class Pattern : uint8_t {
 	Offset,      ///< the node @p shift further on, always
 	AllToAll,    ///< the same with the shifts in a random order, which all nodes share
 	Broadcast,   ///< from the first node to all, one after the other (Q26)
+	Conditional, ///< by the first node, of all others, one after the other until it is true (Q28)
 	Barrier,     ///< of all nodes, polled by the first one (Q29), then broadcast
 	TreeBarrier, ///< by counters in a tree of nodes (Q30), then broadcast
 	Allreduce,   ///< operations on a tree of collective engines, one after the other (N21 to N24)
@@ -105,7 +106,7 @@ inline bool is_collective(const Job &job) noexcept
 /** Patterns of QsNetIII whose packets are for all nodes of a job. */
 constexpr bool is_group(Pattern pattern) noexcept
 {
-	return pattern == Pattern::Broadcast || pattern == Pattern::Barrier || pattern == Pattern::TreeBarrier;
+	return pattern >= Pattern::Broadcast && pattern <= Pattern::TreeBarrier;
 }
 
 inline bool is_group(const Job &job) noexcept

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /* Broadcasts, conditionals and barriers of QsNetIII: copies in switches, answers that are combined. */
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "bring_up.hpp"
@@ -183,10 +184,14 @@ void jobs_beside_others_in_parts(void **)
 	RunShape shape = shape_of({}, noisy);
 
 	shape.measure = 8000;
-	shape.jobs = {{"barrier", every(0, 4, 300), {.pattern = Pattern::Barrier}, {}},
-		      {"tree", every(1, 4, 300), {.pattern = Pattern::TreeBarrier, .radix = 3, .compute_ns = 300}, {}},
-		      {"broadcast", every(2, 4, 300), {.pattern = Pattern::Broadcast, .bytes = 5000}, {}},
-		      {"puts", every(3, 4, 300), {.bytes = 3000, .load_ppm = 500000}, {}}};
+	shape.jobs = {{"barrier", every(0, 5, 300), {.pattern = Pattern::Barrier}, {}},
+		      {"tree", every(1, 5, 300), {.pattern = Pattern::TreeBarrier, .radix = 3, .compute_ns = 300}, {}},
+		      {"broadcast", every(2, 5, 300), {.pattern = Pattern::Broadcast, .bytes = 5000}, {}},
+		      {"puts", every(3, 5, 300), {.bytes = 3000, .load_ppm = 500000}, {}},
+		      {"conditional",
+		       every(4, 5, 300),
+		       {.pattern = Pattern::Conditional, .slow_rank = 7, .slow_ns = 2000},
+		       {}}};
 	/* The tree's root, which is the first router of the last stage. */
 	for (const auto &[change, text] :
 	     {std::pair{Change::Fail, "3000:router:19"}, std::pair{Change::Repair, "7000:router:19"}})
@@ -220,6 +225,117 @@ void many_large_broadcasts_at_once(void **)
 	}
 }
 
+/*
+ * A conditional alone: there over three switches, back over them, host and adapter at both ends, whatever the number of
+ * nodes. All words are as they are asked for, so nothing is asked twice (Q27, Q28).
+ */
+void conditionals_by_closed_form_Q28(void **)
+{
+	const Parameters p = without_cables();
+
+	for (const auto &[nodes, switches] : {std::pair{16u, 1u}, std::pair{128u, 3u}, std::pair{512u, 5u}}) {
+		const Result result = run_on(nodes, shape_of({.pattern = Pattern::Conditional}));
+		const Histogram &latency = result.collectives[0].latency;
+		const uint32_t expected = 2 * (p.ce_host_cycles + p.ce_nic_cycles) + 2 * switches * HOP + 4;
+
+		print_message("a conditional of %u nodes: %u to %u cycles, %u expected\n", nodes, latency.least(),
+			      latency.most(), expected);
+		assert_in_range(latency.least(), expected, expected + 2);
+		assert_in_range(latency.most(), expected, expected + 2);
+		assert_int_equal(result.statistics.received_packets, result.statistics.injected_packets * nodes);
+		assert_int_equal(result.statistics.sent_again, 0);
+		assert_int_equal(result.collectives[0].begun, result.collectives[0].ended);
+	}
+}
+
+/* One node at which the word is not yet what it is asked for makes a NACK of all; that is no failure (Q27, Q28). */
+void conditionals_wait_for_a_slow_node_Q28(void **)
+{
+	const Parameters p = without_cables();
+	constexpr uint32_t SLOW_NS = 5000, SLOW = SLOW_NS * 312 / 1000;
+
+	for (const uint32_t rank : {0u, 37u}) {
+		const Result result =
+			run_on(64, shape_of({.pattern = Pattern::Conditional, .slow_rank = rank, .slow_ns = SLOW_NS}));
+		const CollectiveResult &asked = result.collectives[0];
+
+		assert_true(asked.latency.least() > SLOW + 2 * (p.ce_host_cycles + p.ce_nic_cycles));
+		assert_true(asked.latency.most() < SLOW + 2 * (p.ce_host_cycles + p.ce_nic_cycles) + 400);
+		/* It comes again after its way and the time that it waits. */
+		assert_true(result.statistics.sent_again > 5 * asked.ended);
+		assert_int_equal(asked.given_up + asked.lost + result.statistics.given_up, 0);
+		assert_int_equal(result.statistics.refused, 0);
+	}
+}
+
+/* A host that does not come before traffic ends has not failed. */
+void a_slow_node_is_no_failure_Q29(void **)
+{
+	for (const Pattern pattern : {Pattern::Conditional, Pattern::Barrier, Pattern::TreeBarrier}) {
+		const Result result =
+			run(topology::build_qsnet({.nodes = 64}),
+			    shape_of({.pattern = pattern, .radix = 4, .slow_rank = 5, .slow_ns = 100'000'000}));
+
+		assert_true(result.drained && !result.stuck);
+		assert_int_equal(result.collectives[0].begun, 1);
+		assert_int_equal(result.collectives[0].ended, 0);
+		assert_int_equal(result.collectives[0].lost, 0);
+		assert_int_equal(result.collectives[0].given_up, 0);
+		assert_int_equal(result.statistics.given_up, 0);
+	}
+}
+
+/* What begins when the last one is answered has no load: it is in none of both means. */
+void groups_have_no_load(void **)
+{
+	RunShape shape = shape_of({});
+
+	shape.measure = 20000;
+	shape.jobs = {{"broadcast", every(0, 2, 64), {.pattern = Pattern::Broadcast, .bytes = 65536}, {}},
+		      {"puts", every(1, 2, 64), {.bytes = 1024, .load_ppm = 300000}, {}}};
+
+	const Result result = run(topology::build_qsnet({.nodes = 64}), shape);
+
+	assert_true(result.jobs[0].accepted == 0 && result.jobs[0].offered == 0);
+	/* Bytes are counted for the job and for all. */
+	assert_true(result.jobs[0].gbyte_per_s_per_node > 1);
+	assert_true(std::abs(result.offered - 0.15) < 1e-6);
+	assert_true(std::abs(result.accepted - 0.15) < 0.02);
+}
+
+/*
+ * A node without which nothing goes on fails: its job's operations end no more, also when it is back, and that is told.
+ * The run drains. Of others than the first node of a broadcast or conditional this one waits for the answer.
+ */
+void a_node_that_fails_ends_what_it_takes_part_in_Q29(void **)
+{
+	const topology::Machine machine = topology::build_qsnet({.nodes = 64});
+
+	for (const Pattern pattern :
+	     {Pattern::Broadcast, Pattern::Conditional, Pattern::Barrier, Pattern::TreeBarrier}) {
+		const bool of_first = pattern == Pattern::Broadcast || pattern == Pattern::Conditional;
+
+		for (const char *node : {"node:0", "node:9"}) {
+			RunShape shape = shape_of({.pattern = pattern, .bytes = 8192});
+			const bool first = node[5] == '0', goes_on = of_first && !first;
+
+			shape.incidents = {parse_incident(Change::Fail, "10000:" + std::string(node), machine),
+					   parse_incident(Change::Repair, "14000:" + std::string(node), machine)};
+
+			const Result result = run(machine, shape);
+			const CollectiveResult &group = result.collectives[0];
+			const OperationCount &last = result.statistics.collectives[0].operations.back();
+
+			assert_true(result.drained && !result.stuck);
+			assert_int_equal(group.lost > 0, !goes_on);
+			assert_int_equal(group.given_up, goes_on ? 0 : group.begun - group.ended);
+			assert_int_equal(last.last_begin > 40000, goes_on);
+			/* Of the last one that ended it is not known at the node, and the others may have begun the next. */
+			assert_true(group.ended > 5 && group.begun - group.ended <= 2);
+		}
+	}
+}
+
 /* When the root of the tree fails another router takes its place, and barriers go on (Q32). */
 void the_tree_moves_Q32(void **)
 {
@@ -228,7 +344,8 @@ void the_tree_moves_Q32(void **)
 
 	quick.rebuild_cycles = 1000;
 
-	for (const Pattern pattern : {Pattern::Broadcast, Pattern::Barrier, Pattern::TreeBarrier}) {
+	for (const Pattern pattern :
+	     {Pattern::Broadcast, Pattern::Conditional, Pattern::Barrier, Pattern::TreeBarrier}) {
 		RunShape shape = shape_of({.pattern = pattern}, quick);
 		uint32_t longest = 0;
 
@@ -238,7 +355,7 @@ void the_tree_moves_Q32(void **)
 		const std::vector<OperationCount> &operations = result.statistics.collectives[0].operations;
 
 		for (size_t i = 0; i + 1 < operations.size(); i++) {
-			assert_int_equal(operations[i].ended, 64);
+			assert_int_equal(operations[i].ended, pattern == Pattern::Conditional ? 1 : 64);
 			longest = std::max(longest, operations[i].last_end - operations[i].last_begin);
 		}
 		/* One waits for the new tree. */
@@ -344,6 +461,8 @@ void bad_input(void **)
 	refused(aries, of_aries, "traffic broadcast is QsNetIII's");
 	of_aries.traffic.pattern = Pattern::TreeBarrier;
 	refused(aries, of_aries, "traffic tree-barrier is QsNetIII's");
+	of_aries.traffic.pattern = Pattern::Conditional;
+	refused(aries, of_aries, "traffic conditional is QsNetIII's");
 	alone.jobs = {{"alone", {3}, {.pattern = Pattern::Barrier}, {}}};
 	refused(machine, alone, "traffic needs at least two nodes");
 	refused(machine, shape_of({.pattern = Pattern::TreeBarrier, .radix = 1}), "a tree of radix 1");
@@ -370,6 +489,11 @@ int main()
 		cmocka_unit_test(barriers_with_hosts_of_qsnet),
 		cmocka_unit_test(jobs_beside_others_in_parts),
 		cmocka_unit_test(many_large_broadcasts_at_once),
+		cmocka_unit_test(conditionals_by_closed_form_Q28),
+		cmocka_unit_test(conditionals_wait_for_a_slow_node_Q28),
+		cmocka_unit_test(a_slow_node_is_no_failure_Q29),
+		cmocka_unit_test(groups_have_no_load),
+		cmocka_unit_test(a_node_that_fails_ends_what_it_takes_part_in_Q29),
 		cmocka_unit_test(the_tree_moves_Q32),
 		cmocka_unit_test(links_come_up_in_three_steps_Q41),
 		cmocka_unit_test(tables_without_rising_link_Q41),
