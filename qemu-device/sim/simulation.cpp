@@ -8,6 +8,7 @@
 #include "elite5_line.hpp"
 #include "names.hpp"
 #include "routes.hpp"
+#include "switch_checks.hpp"
 
 namespace aries::sim
 {
@@ -110,6 +111,17 @@ std::string check_qsnet(const RunShape &shape, const Workload &workload)
 	return {};
 }
 
+/* Of what has been done once, if it may come again. */
+uint64_t remembered_bytes(const Machine &machine, const RunShape &shape, const Workload &workload)
+{
+	const bool lossy = shape.parameters.bit_errors || !shape.incidents.empty();
+
+	if (!lossy || &chip_of(machine) != &ELITE5_LINE || machine.nodes.empty())
+		return 0;
+	return estimate_remembered_bytes(machine, workload, shape.parameters,
+					 uint64_t{shape.warmup} + shape.measure + shape.drain);
+}
+
 /* The first rule that is broken, by one line. What is laid out is so only if the rules before allow it. */
 std::string broken_rule(const Machine &machine, const RunShape &shape, const Workload &workload, uint32_t channels)
 {
@@ -137,7 +149,8 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 		return "a run has at most 2,147,483,647 cycles";
 
 	const Workers &workers = shape.workers;
-	const uint64_t bytes = estimate_bytes(machine, channels) * workers.on_this_host() / workers.processes();
+	const uint64_t bytes = (estimate_bytes(machine, channels) + remembered_bytes(machine, shape, workload)) *
+			       workers.on_this_host() / workers.processes();
 
 	if (shape.memory_bytes && bytes > shape.memory_bytes)
 		return std::to_string(machine.nodes.size()) + " nodes need about " +
@@ -249,6 +262,7 @@ Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Lay
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
 	const double capacity = static_cast<double>(layout.inject_flits_per_100_cycles()) / 100;
 
+	/* What begins when the last is answered is no load, neither offered nor accepted. */
 	return {job.nodes.size(),
 		job.trace.messages.empty() && !is_collective(job) && !is_group(job) ? job.traffic.load_ppm / 1e6 : 0,
 		is_group(job) ? 0 : flits / node_cycles / capacity,
@@ -288,6 +302,9 @@ void add_collectives(const Workload &workload, const RunShape &shape, Result &re
 
 		if (is_collective(workload.jobs[i]) || is_group(workload.jobs[i]))
 			collective.depth = Tree(nodes, workload.jobs[i].traffic.radix).depth();
+
+		const bool of_first = workload.jobs[i].traffic.pattern == Pattern::Conditional;
+
 		for (const OperationCount &operation : counts.operations) {
 			if (operation.ended < (of_first ? 1 : nodes))
 				continue;
@@ -302,9 +319,6 @@ void add_collectives(const Workload &workload, const RunShape &shape, Result &re
 }
 
 } // namespace
-
-		const bool of_first = workload.jobs[i].traffic.pattern == Pattern::Conditional;
-
 
 Policy RunShape::default_policy()
 {

@@ -334,7 +334,11 @@ uint32_t SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t 
 
 	statistics_.received_packets++;
 	statistics_.received_flits += packet.words;
-	if (lossy_ && packet.once && !done_.insert(uint64_t{packet.source} << 32 | packet.sequence).second) {
+	if (is_too_late(packet)) [[unlikely]] {
+		statistics_.refused++;
+		return REFUSED;
+	}
+	if (lossy_ && packet.once && !done_.insert(uint64_t{packet.source} << 32 | packet.sequence, now_)) {
 		statistics_.came_twice++;
 		return in_memory;
 	}
@@ -354,6 +358,12 @@ uint32_t SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t 
 		wake(slot, now_ + 1);
 	}
 	return in_memory;
+}
+
+/* Whether it has been done could be forgotten by now. Its source gives it up, for it waits half as long. */
+bool SwitchPart::is_too_late(const SwitchPacket &packet) const noexcept
+{
+	return packet.again && packet.once && now_ - packet.sent > done_.cycles();
 }
 
 /* Numbers of a source's packets go up, so those of a pair do. */

@@ -7,6 +7,7 @@
 
 #include "elite5_line.hpp"
 #include "part.hpp"
+#include "recent.hpp"
 
 namespace aries::sim
 {
@@ -36,7 +37,6 @@ constexpr uint32_t Parameters::*KNOWN[] = {
 	&Parameters::ce_nic_cycles, &Parameters::watch_order,
 };
 
-std::string number(uint64_t value)
 /* Links of all nodes. */
 uint64_t node_links(const topology::Machine &machine)
 {
@@ -49,6 +49,7 @@ uint64_t node_links(const topology::Machine &machine)
 	       std::max(machine.router_type.nics, 1u);
 }
 
+std::string number(uint64_t value)
 {
 	return std::to_string(value);
 }
@@ -153,6 +154,33 @@ uint64_t estimate_switch_bytes(const topology::Machine &machine)
 
 	return links * LINK_CHANNELS * channel + places * (sizeof(Sender) + 16) +
 	       machine.nodes.size() * sizeof(Adapter) + node_links(machine) * port + tables;
+}
+
+/* Of a put the last packet, of a get all, and their data: at the load that is offered, or the whole of a trace. */
+uint64_t estimate_remembered_bytes(const topology::Machine &machine, const Workload &workload,
+				   const Parameters &parameters, uint64_t cycles)
+{
+	const auto numbers_of = [&parameters](Operation operation, uint32_t bytes) -> uint64_t {
+		return operation == Operation::Get
+			       ? 2 * ((bytes + parameters.packet_bytes - 1) / parameters.packet_bytes)
+			       : 1;
+	};
+	const double known = std::min<double>(2.0 * remembered_cycles(parameters), static_cast<double>(cycles));
+	const double links = static_cast<double>(node_links(machine)) / static_cast<double>(machine.nodes.size());
+	double numbers = 0;
+
+	for (const Job &job : workload.jobs) {
+		const TrafficShape &shape = job.traffic;
+
+		for (const TracedMessage &message : job.trace.messages)
+			numbers += static_cast<double>(numbers_of(message.operation, message.bytes));
+		if (!job.trace.messages.empty() || is_group(job))
+			continue;
+		numbers += static_cast<double>(job.nodes.size()) * known * links * shape.load_ppm / 1e6 *
+			   static_cast<double>(numbers_of(shape.operation, shape.bytes)) /
+			   static_cast<double>(words_of_message(shape.bytes, parameters.packet_bytes));
+	}
+	return static_cast<uint64_t>(numbers) * Recent::NUMBER_BYTES;
 }
 
 } // namespace aries::sim

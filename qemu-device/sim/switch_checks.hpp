@@ -13,6 +13,7 @@
 #include "parameters.hpp"
 #include "switch_records.hpp"
 #include "topology/machine.hpp"
+#include "traffic.hpp"
 
 namespace aries::sim
 {
@@ -25,8 +26,18 @@ void set_switch_parameters(Parameters &parameters) noexcept;
 /** Empty if there can be switches with such links, else one line that names the broken rule. */
 std::string check_switch_parameters(const Parameters &parameters, uint32_t channels);
 
+/** So long an adapter knows what it has done: longer than its source sends it again. */
+constexpr uint32_t remembered_cycles(const Parameters &parameters) noexcept
+{
+	return 2 * parameters.timeout_cycles;
+}
+
 /** As estimate_bytes(). */
 uint64_t estimate_switch_bytes(const topology::Machine &machine);
+
+/** Bytes for what adapters know that they have done, if packets may be refused, in a run of so many cycles. */
+uint64_t estimate_remembered_bytes(const topology::Machine &machine, const Workload &workload,
+				   const Parameters &parameters, uint64_t cycles);
 
 } // namespace aries::sim
 

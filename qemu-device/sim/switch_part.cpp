@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "switch_checks.hpp"
+
 namespace aries::sim
 {
 
@@ -49,7 +51,8 @@ SwitchPart::SwitchPart(const PartPlan &plan, uint32_t number, const routing::Clo
 	  channels_(layout_.class_channels >= LINK_CHANNELS ? UINT32_MAX : (1u << layout_.class_channels) - 1),
 	  traffic_(plan.traffic), seed_(plan.seed), word_error_(error_of_word(parameters_)),
 	  lossy_(parameters_.bit_errors != 0), wheel_(horizon_of(layout_, parameters_)), work_(routers_),
-	  turns_(routers_), lines_(2 * size_t{places_}), senders_(2 * size_t{places_}), load_(places_), head_(places_)
+	  turns_(routers_), lines_(2 * size_t{places_}), senders_(2 * size_t{places_}), load_(places_), head_(places_),
+	  done_(remembered_cycles(parameters_))
 {
 	held_in_.resize(copies_ + (plan.traffic.collectives() ? size_t{routers_} << COPY_BITS : 0));
 	sent_.resize(size_t{places_} * 2 << CHANNEL_BITS);

@@ -26,13 +26,13 @@
 #include <queue>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "elite5_line.hpp"
 #include "messages.hpp"
 #include "part.hpp"
+#include "recent.hpp"
 #include "switch_groups.hpp"
 #include "switch_records.hpp"
 
@@ -169,6 +169,7 @@ private:
 	uint32_t wake_of(const Adapter &adapter) const noexcept;
 	void receive(uint32_t channel);
 	uint32_t accept(const SwitchPacket &packet, uint32_t slot, uint32_t hops, uint32_t in_memory);
+	bool is_too_late(const SwitchPacket &packet) const noexcept;
 	void watch_order(const SwitchPacket &packet);
 	void count(const SwitchPacket &packet, Counts &counts, uint32_t hops) const;
 	void reply(const SwitchPacket &asked, uint32_t slot);
@@ -192,8 +193,8 @@ private:
 	};
 
 	bool route_group(uint32_t record);
-	bool fan_out(uint32_t record, const std::vector<Output> &outputs);
 	uint8_t tile_to(uint32_t router, uint8_t nic, uint32_t hash) const noexcept;
+	bool fan_out(uint32_t record, const std::vector<Output> &outputs);
 	uint32_t take_copy(uint32_t router);
 	void more_for_copies(uint32_t record);
 	void copy_went_on(uint32_t copy);
@@ -279,7 +280,7 @@ private:
 	Zeros<SwitchPacket> outstanding_;
 	std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
 	std::unordered_map<uint64_t, uint32_t> latest_; // sequence received, by source and target; if order is watched
-	std::unordered_set<uint64_t> done_;             // what counts once and is done, if packets may be refused
+	Recent done_;                                   // what counts once and is done, if packets may be refused
 
 	/* Only if a job has broadcasts or barriers. */
 	const SwitchGroups *groups_ = nullptr;
