@@ -223,7 +223,9 @@ PAGES = {
         "aries-sim qsnet nodes=1024 --traffic all-to-all --bytes 1024 --load 1": Step(JSON),
         "aries-sim qsnet nodes=128 --bytes 65536 --set pool_buffers=0 --channels 2": Step(JSON),
         "aries-sim qsnet nodes=128 --fail 15000:link:0-8 --repair 20000:link:0-8": Step(JSON),
+        "aries-sim qsnet nodes=256 links=2 spread=true --bytes 1024 --load 1 --fail 12000:link:0.3": Step(JSON),
         "aries-sim qsnet nodes=64 --traffic barrier": Step(JSON),
+        "aries-sim qsnet nodes=64 --traffic conditional --slow 9:2000": Step(JSON),
         "aries-sim qsnet --parameters": Step(r"pool_buffers=16"),
     }, elsewhere={
         "make sim": ("Makefile", "check: kernel model qemu initramfs topo sim check-image"),
