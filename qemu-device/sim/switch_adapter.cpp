@@ -3,6 +3,7 @@
 /* Adapters: messages become packets, which are sent again when they are refused; what comes is written and answered. */
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <tuple>
 
 #include "switch_part.hpp"
@@ -53,6 +54,7 @@ void SwitchPart::make_adapters()
 void SwitchPart::lay_ports()
 {
 	home_.resize(adapters_.size());
+	std::iota(home_.begin(), home_.end(), 0);
 	first_port_.push_back(0);
 	for (uint32_t slot = 0; slot < adapters_.size(); slot++) {
 		const uint32_t nic = slot % layout_.nics;
