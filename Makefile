@@ -170,9 +170,9 @@ driver: kernel ## aries.ko for the guest kernel
 		$(MAKE) -j $(JOBS) -C $(TOP)/driver $(MODULE_KERNEL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m'
 
 kgni: driver ## kgni.ko and krca.ko for the guest kernel
-	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' \
+	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' \
 		-o $(KGNI) -o $(KRCA) -- $(call stored,-d $(B)/kgni-$(KREL) -f 'k*.ko' -f 'clients/*/*.ko' -f Module.symvers -f modules.order \
-		-i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py) \
+		-i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py) \
 		$(MAKE) -j $(JOBS) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
@@ -220,7 +220,7 @@ share: kernel ## modules of the guest kernel for scripts/cluster --share, which 
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
-SELFTEST_INPUTS = $(addprefix -i $(TOP)/,selftests/aries selftests/kgni selftests/conformance driver/include userlib/include userlib/libugni.map userlib/pmi/include \
+SELFTEST_INPUTS = $(addprefix -i $(TOP)/,selftests/aries selftests/kgni selftests/conformance driver/include userlib/libugni.map userlib/pmi/include \
 	userlib/pmi/libpmi.map scripts/build-selftests.sh scripts/gen-regs.py) -i $(B)/linux-source/version
 
 selftests: linux-source userlib ## the tests that run in the guest

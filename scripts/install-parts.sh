@@ -128,7 +128,7 @@ part_kernel_headers() {
 	local headers=$stage$prefix/include/opengni/kernel
 	mkdir -p "$headers"
 	cp -r "$TOP/kgni/include/." "$headers/"
-	put 644 "$TOP/userlib/include/gni_pub.h" "$prefix/include/opengni/kernel/gni_pub.h"
+	put 644 "$TOP/driver/include/gni_pub.h" "$prefix/include/opengni/kernel/gni_pub.h"
 	kernel_pc cray-gni 'Generic Network Interface for kernel modules' \
 		"Cflags: -I\${includedir} -DCRAY_CONFIG_GHAL_ARIES -DCONFIG_CRAY_ARIES=1"
 	kernel_pc cray-krca 'Nodes of the machine and their events for kernel modules' 'Requires: cray-gni'
@@ -178,7 +178,6 @@ part_dkms() {
 	put 644 "$TOP/scripts/dkms/Makefile" "${tree#"$stage"}/Makefile"
 	put 755 "$TOP/scripts/dkms/keep-symbols" "${tree#"$stage"}/keep-symbols"
 	put 755 "$TOP/scripts/gen-regs.py" "${tree#"$stage"}/scripts/gen-regs.py"
-	put 644 "$TOP/userlib/include/gni_pub.h" "${tree#"$stage"}/userlib/include/gni_pub.h"
 	(cd "$TOP" && find driver kgni -path '*/tests' -prune -o -path 'kgni/clients/[ps]*' -prune -o \
 		\( -name '*.[ch]' -o -name '*.toml' -o -name Kbuild -o -name Makefile \) -print) |
 		tar -C "$TOP" -c --mode=644 -T - | tar -C "$tree" -x --no-same-owner

@@ -20,7 +20,7 @@ trap 'rm -f "$log"' EXIT
 cd "$TOP"
 
 # Sources in the project's own form: the driver follows checkpatch, the selftests too.
-formatted() { git ls-files -- 'qemu-device/**.[ch]' 'qemu-device/**.[ch]pp' 'userlib/**.[ch]' 'userlib/**.[ch]pp' 'scripts/**.[ch]pp'; }
+formatted() { git ls-files -- 'qemu-device/**.[ch]' 'qemu-device/**.[ch]pp' 'userlib/**.[ch]' 'userlib/**.[ch]pp' driver/include/gni_pub.h 'scripts/**.[ch]pp'; }
 
 check() {
 	local name=$1
@@ -69,7 +69,7 @@ assertions() { git ls-files -- "selftests/*.[ch]" | xargs scripts/check-assertio
 kernel_doc() {
 	local tool=$BUILD/linux-source/scripts/kernel-doc
 	[ -x "$tool" ] || { echo "the kernel's kernel-doc is missing: run 'make linux-source'" && return 1; }
-	git ls-files -- userlib/include driver/include kgni/include | grep '\.h$' | xargs "$tool" -Werror -none
+	git ls-files -- driver/include kgni/include | grep '\.h$' | xargs "$tool" -Werror -none
 }
 
 if [ "$mode" = --fix ]; then

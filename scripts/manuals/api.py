@@ -11,7 +11,7 @@ from opengni.version import version
 from opengni.writing import write_text
 
 KERNEL_DOC = host.BUILD / "linux-source/scripts/kernel-doc"
-GNI = host.TOP / "userlib/include/gni_pub.h"
+GNI = host.TOP / "driver/include/gni_pub.h"
 
 # Headers by the page of HTML that they make: title, what is said in front, path.
 HEADERS = {

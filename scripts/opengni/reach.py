@@ -30,7 +30,7 @@ PROJECTS = {
     "sim-asan": ("sim-asan", *_SIM, "", ()),
     "sim-tsan": ("sim-tsan", *_SIM, "", ()),
     "driver": ("driver-check", "driver/tests", ("driver",), "", ()),
-    "kgni": ("kgni-check", "kgni/tests", ("kgni", "driver", "userlib/include"), "", ()),
+    "kgni": ("kgni-check", "kgni/tests", ("kgni", "driver"), "", ()),
     "userlib": ("userlib-check", "userlib", ("driver/include", "qemu-device/model"), "", ()),
 }
 # Layers of tests in Python.

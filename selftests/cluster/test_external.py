@@ -65,7 +65,7 @@ class External(ExternalCase):
         place = next(Path(flag[2:]) for flag in flags if flag.startswith("-I") and flag.endswith("kernel"))
         self.assertEqual({str(path.relative_to(place)) for path in place.rglob("*.h")},
                          {"gni_pub.h", "krca_lib.h", "rsms/rs_sm_states.h", "aries/aries_timeouts_gpl.h"})
-        self.assertEqual((place / "gni_pub.h").read_bytes(), (host.TOP / "userlib/include/gni_pub.h").read_bytes())
+        self.assertEqual((place / "gni_pub.h").read_bytes(), (host.TOP / "driver/include/gni_pub.h").read_bytes())
         symbols = Path(self.sh("pkg-config --variable=symvers cray-gni").strip()).read_text(encoding="ascii")
         owners = {line.split("\t")[1]: line.split("\t")[2] for line in symbols.splitlines()}
         self.assertEqual([owners[name] for name in ("aries_owner_create", "gni_cdm_create", "kgni_driver_version", "krca_register")],

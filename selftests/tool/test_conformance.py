@@ -38,7 +38,7 @@ class Table(unittest.TestCase):
         self.assertEqual(len([f for f in functions if f.startswith(("gni_cq_", "gni_ce_res_"))]), 30)
 
     def test_the_header_documents_the_same_codes(self):
-        header = (conformance.FOLDER / "../../userlib/include/gni_pub.h").read_text(encoding="utf-8")
+        header = (conformance.FOLDER / "../../driver/include/gni_pub.h").read_text(encoding="utf-8")
         documented = set()
         for comment, function in re.findall(r"/\*\*((?:(?!\*/).)*)\*/\s*(?:[\w ]+[ *])(GNI_\w+)\(", header, re.S):
             returns = comment.partition("Return:")[2]

@@ -115,7 +115,7 @@ class WithoutRoot(unittest.TestCase):
                 f"kernel-{KERNEL}/release", f"kernel-{KERNEL}/vmlinuz", f"initramfs-{KERNEL}.cpio", f"driver-{RELEASE}/aries.ko",
                 f"driver-{RELEASE}/Module.symvers", f"kgni-{RELEASE}/Module.symvers", f"kgni-{RELEASE}/kgni.ko", f"kgni-{RELEASE}/krca.ko",
                 *(str(path.relative_to(host.BUILD)) for path in host.BUILD.glob(f"kgni-{RELEASE}/clients/*/*.ko")))
-    SOURCES = ("scripts", "driver", "kgni/include", "userlib/include", "userlib/meson.build", "userlib/examples")
+    SOURCES = ("scripts", "driver", "kgni/include", "userlib/meson.build", "userlib/examples")
 
     @classmethod
     def setUpClass(cls):

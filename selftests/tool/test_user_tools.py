@@ -92,7 +92,7 @@ class Trace(unittest.TestCase):
         path.write_text("#include <gni_pub.h>\n#include <errno.h>\n#include <stdio.h>\n#include <unistd.h>\n#include <sys/wait.h>\n"
                         f"int main(void) {{ {source} }}\n", encoding="utf-8")
         program = path.with_suffix("")
-        subprocess.run(["gcc", "-Wall", "-Werror", "-o", program, path, f"-I{host.TOP}/userlib/include", f"-L{STAGE}/lib", "-lugni"], check=True)
+        subprocess.run(["gcc", "-Wall", "-Werror", "-o", program, path, f"-I{host.TOP}/driver/include", f"-L{STAGE}/lib", "-lugni"], check=True)
         return program
 
     def trace(self, program, *options):
