@@ -176,7 +176,7 @@ kgni: driver ## kgni.ko and krca.ko for the guest kernel
 		$(MAKE) -j $(JOBS) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
-	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -i $(TOP)/scripts/unity.py \
+	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/gni -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -i $(TOP)/scripts/unity.py \
 		-o $(B)/userlib/libugni.so.0 -o $(B)/stage/usr/bin/gni-perf -- bash -c \
 		'$(TOP)/scripts/build-meson.sh $(B)/userlib $(TOP)/userlib -Dprefix=/usr -Dlibdir=lib \
 		-Dtests=false && rm -rf $(B)/stage.new && \

@@ -42,8 +42,6 @@
 /* Largest number of FMA descriptors of a NIC handle. */
 #define KGNI_PORTS 8u
 
-#define KGNI_OFFSET_MASK ((1ull << 40) - 1)
-
 struct kgni_smsg;
 struct task_struct;
 
@@ -258,7 +256,5 @@ static inline void kgni_count(struct gni_nic *nic, gni_statistic_t what)
 {
 	atomic_inc(&nic->stats[what]);
 }
-
-bool kgni_status_recoverable(u8 status);
 
 #endif

@@ -5,8 +5,8 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 
+#include "gni_entry.h"
 #include "kgni_cq.h"
-#include "kgni_entry.h"
 #include "kgni_handle.h"
 #include "kgni_mem.h"
 

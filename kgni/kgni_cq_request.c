@@ -6,11 +6,12 @@
  * those that the NIC cannot know of: for a post that failed in the middle, for a message that was
  * retransmitted, and for everything that was outstanding when the NIC went away.
  */
+#include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/export.h>
 
+#include "gni_entry.h"
 #include "kgni_cq.h"
-#include "kgni_entry.h"
 #include "kgni_ep.h"
 #include "kgni_handle.h"
 
@@ -225,7 +226,7 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 	}
 	/* not a message: kgni_cq_message() may hold its event back and wait for another one */
 	if (!message)
-		r->told |= BIT(kgni_entry_info(entry));
+		r->told |= BIT(gni_entry_info(entry));
 	if (message || !(r->pending & ~r->told)) {
 		cq->kept = r->next;
 		r->listed = false;
@@ -240,17 +241,17 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
  */
 static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 {
-	u8 source = kgni_entry_source(entry);
+	u8 source = gni_entry_source(entry);
 	struct kgni_request *r;
 
 	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) ||
-	    kgni_entry_info(entry) == ARIES_INFO_REMOTE)
+	    gni_entry_info(entry) == ARIES_INFO_REMOTE)
 		return entry;
-	r = kgni_request(&cq->requests, kgni_entry_tid(entry));
+	r = kgni_request(&cq->requests, gni_entry_tid(entry));
 	if (!r || (r->kind != KGNI_REQUEST_POST && r->kind != KGNI_REQUEST_BTE))
 		return entry;
-	r->told |= BIT(kgni_entry_info(entry));
-	return kgni_entry_status(entry) ? entry
+	r->told |= BIT(gni_entry_info(entry));
+	return gni_entry_status(entry) ? entry
 					: entry | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)r->forced);
 }
 
@@ -270,7 +271,7 @@ u64 kgni_cq_next(struct gni_cq *cq) __must_hold(&cq->lock)
 			entry = kgni_cq_poll(cq);
 		if (!entry || (entry & ARIES_CQE_OVERRUN))
 			return entry;
-		if (kgni_entry_message(entry) && kgni_entry_info(entry) == ARIES_INFO_LOCAL)
+		if (gni_entry_message(entry) && gni_entry_info(entry) == ARIES_INFO_LOCAL)
 			entry = kgni_cq_message(cq, entry);
 		else
 			entry = kgni_cq_overlay(cq, entry);
@@ -288,9 +289,9 @@ static void kgni_cq_save(struct gni_cq *cq, struct kgni_request *r, u64 entry)
 	if (!r->entry) {
 		r->entry = entry;
 		if (!r->unsettled)
-			kgni_cq_list(cq, kgni_entry_tid(entry));
+			kgni_cq_list(cq, gni_entry_tid(entry));
 	} else if (r->kind != KGNI_REQUEST_SMSG) {
-		r->forced = kgni_entry_status(entry);
+		r->forced = gni_entry_status(entry);
 		r->mended = !r->forced;
 	}
 }
@@ -310,8 +311,8 @@ void kgni_cq_gone(struct gni_cq *cq)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	while (!cq->gone && (entry = kgni_cq_poll(cq))) {
-		r = kgni_request(&cq->requests, kgni_entry_tid(entry));
-		if (!(entry & ARIES_CQE_OVERRUN) && kgni_entry_info(entry) != ARIES_INFO_REMOTE &&
+		r = kgni_request(&cq->requests, gni_entry_tid(entry));
+		if (!(entry & ARIES_CQE_OVERRUN) && gni_entry_info(entry) != ARIES_INFO_REMOTE &&
 		    r && r->kind != KGNI_REQUEST_FREE)
 			kgni_cq_save(cq, r, entry);
 	}
@@ -368,9 +369,9 @@ void kgni_cq_drop(struct gni_cq *cq)
 gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data,
 			       gni_post_descriptor_t **post_descr)
 {
-	u16 id = kgni_entry_tid(event_data);
-	u8 info = kgni_entry_info(event_data);
-	bool failed = kgni_entry_status(event_data);
+	u16 id = gni_entry_tid(event_data);
+	u8 info = gni_entry_info(event_data);
+	bool failed = gni_entry_status(event_data);
 	gni_post_descriptor_t *d = NULL;
 	struct kgni_request *r;
 	unsigned long flags;
@@ -381,7 +382,7 @@ gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_dat
 	r = kgni_request(&cq_hndl->requests, id);
 	if (r && (r->kind == KGNI_REQUEST_POST || r->kind == KGNI_REQUEST_BTE) &&
 	    (r->pending & r->told & BIT(info)) &&
-	    kgni_entry_type(event_data) == GNI_CQ_EVENT_TYPE_POST) {
+	    gni_entry_type(event_data) == GNI_CQ_EVENT_TYPE_POST) {
 		d = r->descr;
 		if (!r->partly) {
 			d->status = GNI_RC_SUCCESS;

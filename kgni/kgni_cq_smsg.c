@@ -5,8 +5,8 @@
  * the client, and what happens to a message that was lost in flight. All of this runs with
  * gni_cq.lock held, because a thread that reads events may not hold the endpoint's lock.
  */
+#include "gni_entry.h"
 #include "kgni_cq.h"
-#include "kgni_entry.h"
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
 
@@ -42,7 +42,7 @@ static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request
 {
 	if (r->unsettled)
 		return true;
-	if (!kgni_entry_status(entry) || r->mended || r->forced || cq->gone || kgni_cq_decided(r))
+	if (!gni_entry_status(entry) || r->mended || r->forced || cq->gone || kgni_cq_decided(r))
 		return false;
 	WRITE_ONCE(r->ep->smsg_asked, true);
 	/* either this sees the decision, or kgni_cq_decide() sees that somebody has asked */
@@ -99,7 +99,7 @@ static void kgni_cq_lost_by_event(struct kgni_request *r)
 {
 	struct kgni_message *m = r->copy;
 
-	m->status = kgni_entry_status(r->entry) & ~ARIES_ST_LOCAL;
+	m->status = gni_entry_status(r->entry) & ~ARIES_ST_LOCAL;
 	m->put = kgni_status_unknown(m->status);
 	kgni_smsg_pause(m);
 	kgni_cq_lost(r, m->due);
@@ -265,7 +265,7 @@ void kgni_cq_leave(struct gni_ep *ep)
  */
 u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 {
-	u16 id = kgni_entry_tid(entry);
+	u16 id = gni_entry_tid(entry);
 	struct kgni_request *r = kgni_request(&cq->requests, id);
 	u32 local_event;
 	u8 status;
@@ -276,7 +276,7 @@ u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 		r->entry = entry;
 		return 0;
 	}
-	status = r->mended ? ARIES_ST_OK : r->forced ? r->forced : kgni_entry_status(entry);
+	status = r->mended ? ARIES_ST_OK : r->forced ? r->forced : gni_entry_status(entry);
 	if (status && !r->forced && !cq->gone && (s32)(r->number - r->ep->smsg_first) > 0) {
 		if (r->copy) {
 			r->entry = entry;
@@ -290,5 +290,5 @@ u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 	cq->room++;
 	kgni_cq_end(cq, id);
 	entry &= ~ARIES_CQE_STATUS_MASK;
-	return status ? kgni_smsg_failed_pack(entry, status & ~ARIES_ST_LOCAL, local_event) : entry;
+	return status ? gni_entry_failed_pack(entry, status & ~ARIES_ST_LOCAL, local_event) : entry;
 }

@@ -6,10 +6,10 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "gni_memhandle.h"
 #include "kgni_cq.h"
 #include "kgni_handle.h"
 #include "kgni_mem.h"
-#include "kgni_memhandle.h"
 
 /*
  * Hints about ordering, pool and contiguity are accepted and ignored: this NIC keeps all accesses
@@ -34,9 +34,15 @@ static gni_return_t kgni_mem_refuse(int error)
 static gni_mem_handle_t kgni_mem_handle(const struct aries_region_info *info, bool by_offset,
 					u32 flags)
 {
-	return kgni_mem_encode(by_offset ? 0 : info->base, info->bytes >> KGNI_HNDL_ADDRESS_SHIFT,
-			       info->mdh, KGNI_HNDL_ADDRESS_SHIFT,
-			       flags & GNI_MEM_READ_ONLY ? KGNI_HNDL_READ_ONLY : 0);
+	const struct gni_hndl hndl = {
+		.address = by_offset ? 0 : info->base,
+		.pages = info->bytes >> GNI_HNDL_ADDRESS_SHIFT,
+		.mdh = info->mdh,
+		.page_shift = GNI_HNDL_ADDRESS_SHIFT,
+		.flags = flags & GNI_MEM_READ_ONLY ? GNI_HNDL_READ_ONLY : 0,
+	};
+
+	return gni_hndl_encode(hndl);
 }
 
 static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *args, u32 flags,
@@ -179,7 +185,7 @@ EXPORT_SYMBOL_GPL(gni_mem_deregister);
  */
 gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
 {
-	if (!kgni_nic_valid(nic_hndl) || !mem_hndl || !kgni_mem_intact(mem_hndl))
+	if (!kgni_nic_valid(nic_hndl) || !mem_hndl || !gni_hndl_intact(mem_hndl))
 		return kgni_refuse(GNI_RC_NO_MATCH, EINVAL);
 	if (!kgni_mem_release_later(nic_hndl, mem_hndl))
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT);

@@ -11,8 +11,8 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "gni_memhandle.h"
 #include "kgni_mem.h"
-#include "kgni_memhandle.h"
 
 /* Free the records of holds that have ended. Context: nic->lock held. */
 static void kgni_mem_held_expire(struct gni_nic *nic)
@@ -81,7 +81,7 @@ static void kgni_mem_later_work(struct work_struct *work)
 			kgni_mem_end(&job);
 		else
 			/* fails if the hold time has expired meanwhile, which is fine */
-			aries_region_release(nic->own, kgni_mem_mdh(&job.handle));
+			aries_region_release(nic->own, gni_hndl_mdh(&job.handle));
 	}
 }
 

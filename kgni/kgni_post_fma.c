@@ -7,10 +7,10 @@
  */
 #include <linux/export.h>
 
+#include "gni_memhandle.h"
 #include "kgni_cq.h"
 #include "kgni_fma.h"
 #include "kgni_handle.h"
-#include "kgni_memhandle.h"
 #include "kgni_post.h"
 
 /* Length of one get: the largest multiple of a cache line that the NIC takes. */
@@ -29,8 +29,8 @@ static gni_return_t kgni_fma_accept(struct kgni_fma_post *p)
 	const gni_post_descriptor_t *d = p->d;
 	struct gni_ep *ep = p->ep;
 
-	kgni_fma_begin(&p->fma, ep, kgni_mem_name(&d->remote_mem_hndl),
-		       kgni_mem_offset(&d->remote_mem_hndl, d->remote_addr));
+	kgni_fma_begin(&p->fma, ep, gni_hndl_name(&d->remote_mem_hndl),
+		       gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr));
 	p->fma.desc.dlvr_mode = d->dlvr_mode;
 	return kgni_post_begin(ep, ep->cq, p->d, KGNI_REQUEST_POST, &p->id);
 }
@@ -76,7 +76,7 @@ static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
 	gni_return_t rc;
 	u8 status;
 
-	if (kgni_mem_none(&d->remote_mem_hndl) || (left && !d->local_addr))
+	if (gni_hndl_none(&d->remote_mem_hndl) || (left && !d->local_addr))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, d->local_addr);
 	if (flagged && (d->sync_flag_addr & 7))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->sync_flag_addr);
@@ -92,11 +92,11 @@ static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
 		}
 		line.from += ARIES_DESC_LINE_BYTES;
 		p->fma.desc.offset = (p->fma.desc.offset + ARIES_DESC_LINE_BYTES) &
-				     KGNI_OFFSET_MASK;
+				     GNI_OFFSET_MASK;
 	}
 	line.bytes = left;
 	if (flagged) {
-		p->fma.desc.sync_offset = kgni_mem_offset(&d->remote_mem_hndl, d->sync_flag_addr);
+		p->fma.desc.sync_offset = gni_hndl_offset(&d->remote_mem_hndl, d->sync_flag_addr);
 		p->fma.desc.sync_value = d->sync_flag_value;
 	}
 	return kgni_fma_end(p, &line, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE);
@@ -110,7 +110,7 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 	gni_return_t rc;
 	u8 status;
 
-	if (kgni_mem_none(&d->remote_mem_hndl) || kgni_mem_none(&d->local_mem_hndl) || !left)
+	if (gni_hndl_none(&d->remote_mem_hndl) || gni_hndl_none(&d->local_mem_hndl) || !left)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, left);
 	if (((d->remote_addr | left) & 3) || (flagged && (d->local_addr & 3)))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
@@ -118,17 +118,17 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 	rc = kgni_fma_accept(p);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	p->fma.desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
-	p->fma.desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
+	p->fma.desc.local_mdh = gni_hndl_name(&d->local_mem_hndl);
+	p->fma.desc.local_offset = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
 	for (; left > KGNI_GET_PIECE; left -= KGNI_GET_PIECE) {
 		status = kgni_fma(p->ep, &p->fma, NULL, ARIES_FMA_GET_OP, KGNI_GET_PIECE, 0, 0);
 		if (status != ARIES_ST_OK) {
 			kgni_fma_fail(p, status);
 			return GNI_RC_SUCCESS;
 		}
-		p->fma.desc.offset = (p->fma.desc.offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
+		p->fma.desc.offset = (p->fma.desc.offset + KGNI_GET_PIECE) & GNI_OFFSET_MASK;
 		p->fma.desc.local_offset = (p->fma.desc.local_offset + KGNI_GET_PIECE) &
-					   KGNI_OFFSET_MASK;
+					   GNI_OFFSET_MASK;
 	}
 	return kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP);
 }
@@ -166,8 +166,8 @@ static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
 	u8 bytes = kgni_amo_bytes(d->amo_cmd);
 	gni_return_t rc;
 
-	if (!bytes || !d->length || kgni_mem_none(&d->remote_mem_hndl) ||
-	    (fetching && kgni_mem_none(&d->local_mem_hndl)) || (flagged && !fetching))
+	if (!bytes || !d->length || gni_hndl_none(&d->remote_mem_hndl) ||
+	    (fetching && gni_hndl_none(&d->local_mem_hndl)) || (flagged && !fetching))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->amo_cmd, d->length);
 	if ((d->remote_addr & (bytes - 1)) || (fetching && (d->local_addr & (bytes - 1))))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
@@ -178,8 +178,8 @@ static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
 	p->fma.desc.operand[0] = d->first_operand;
 	p->fma.desc.operand[1] = d->second_operand;
 	if (fetching) {
-		p->fma.desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
-		p->fma.desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
+		p->fma.desc.local_mdh = gni_hndl_name(&d->local_mem_hndl);
+		p->fma.desc.local_offset = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
 	}
 	p->fma.amo = d->amo_cmd;
 	return kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP);

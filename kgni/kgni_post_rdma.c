@@ -3,10 +3,10 @@
 /* Block transfers. */
 #include <linux/export.h>
 
+#include "gni_memhandle.h"
 #include "kgni_cq.h"
 #include "kgni_fma.h"
 #include "kgni_handle.h"
-#include "kgni_memhandle.h"
 #include "kgni_post.h"
 
 #define KGNI_RDMA_MODES (GNI_RDMAMODE_PHYS_ADDR | GNI_RDMAMODE_FENCE | GNI_RDMAMODE_GETWC_DIS)
@@ -22,8 +22,8 @@ static gni_return_t kgni_rdma_check(const struct gni_ep *ep, const gni_post_desc
 	physical = d->rdma_mode & GNI_RDMAMODE_PHYS_ADDR;
 	if ((!get && d->type != GNI_POST_RDMA_PUT) || (d->rdma_mode & ~KGNI_RDMA_MODES))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->type, d->rdma_mode);
-	if (!kgni_mem_intact(&d->remote_mem_hndl) ||
-	    (!physical && !kgni_mem_intact(&d->local_mem_hndl)))
+	if (!gni_hndl_intact(&d->remote_mem_hndl) ||
+	    (!physical && !gni_hndl_intact(&d->local_mem_hndl)))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id);
 	if (!d->length || d->length > U32_MAX)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EMSGSIZE, d->post_id, d->length);
@@ -34,9 +34,9 @@ static gni_return_t kgni_rdma_check(const struct gni_ep *ep, const gni_post_desc
 	if (get && ((d->remote_addr | d->length) & 3))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
 				   d->length);
-	if (physical ? !get && kgni_mem_flags(&d->remote_mem_hndl) & KGNI_HNDL_READ_ONLY
-		     : kgni_mem_flags(get ? &d->local_mem_hndl : &d->remote_mem_hndl) &
-			       KGNI_HNDL_READ_ONLY)
+	if (physical ? !get && gni_hndl_flags(&d->remote_mem_hndl) & GNI_HNDL_READ_ONLY
+		     : gni_hndl_flags(get ? &d->local_mem_hndl : &d->remote_mem_hndl) &
+			       GNI_HNDL_READ_ONLY)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EACCES, d->post_id);
 	return GNI_RC_SUCCESS;
 }
@@ -48,11 +48,11 @@ static void kgni_rdma_fill(struct aries_bte_desc *slot, const struct gni_ep *ep,
 
 	*slot = (struct aries_bte_desc){
 		.pe = ep->remote_address,
-		.mdh = kgni_mem_name(&d->remote_mem_hndl),
-		.local_mdh = physical ? 0 : kgni_mem_name(&d->local_mem_hndl),
-		.offset = kgni_mem_offset(&d->remote_mem_hndl, d->remote_addr),
+		.mdh = gni_hndl_name(&d->remote_mem_hndl),
+		.local_mdh = physical ? 0 : gni_hndl_name(&d->local_mem_hndl),
+		.offset = gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr),
 		.local_offset = physical ? d->local_addr
-					 : kgni_mem_offset(&d->local_mem_hndl, d->local_addr),
+					 : gni_hndl_offset(&d->local_mem_hndl, d->local_addr),
 		.length = d->length,
 		.cq = cq ? cq->number : 0,
 		.tid = id,

@@ -14,6 +14,7 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
+#include "gni_entry.h"
 #include "kgni_cq.h"
 #include "kgni_smsg.h"
 
@@ -65,7 +66,7 @@ enum kgni_mend {
 
 static enum kgni_mend kgni_smsg_unless_over(const struct kgni_message *m)
 {
-	return m->left && kgni_status_recoverable(m->status) ? KGNI_MEND_AGAIN : KGNI_MEND_OVER;
+	return m->left && gni_status_recoverable(m->status) ? KGNI_MEND_AGAIN : KGNI_MEND_OVER;
 }
 
 static enum kgni_mend kgni_smsg_put_again(struct gni_ep *ep, struct kgni_message *m)
@@ -120,7 +121,7 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
 	/* a mailbox without a queue, see kgni_smsg_put_quietly() */
 	if (m->status == ARIES_ST_NO_CQ)
 		s->events &= ~ARIES_EV_REMOTE;
-	else if (!s->repeats || !kgni_status_recoverable(m->status))
+	else if (!s->repeats || !gni_status_recoverable(m->status))
 		return KGNI_MEND_OVER;
 	return kgni_smsg_put_again(ep, m);
 }

@@ -5,10 +5,10 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "gni_memhandle.h"
 #include "kgni_cq.h"
 #include "kgni_ep.h"
 #include "kgni_handle.h"
-#include "kgni_memhandle.h"
 #include "kgni_smsg.h"
 
 static bool kgni_smsg_attr_sound(const gni_smsg_attr_t *a)
@@ -21,7 +21,7 @@ static bool kgni_smsg_attr_sound(const gni_smsg_attr_t *a)
 
 static bool kgni_smsg_mailbox_sound(const gni_smsg_attr_t *a)
 {
-	return kgni_smsg_attr_sound(a) && a->msg_buffer && !kgni_mem_none(&a->mem_hndl) &&
+	return kgni_smsg_attr_sound(a) && a->msg_buffer && !gni_hndl_none(&a->mem_hndl) &&
 	       a->buff_size >= gni_smsg_needed(a->mbox_maxcredit, a->msg_maxsize);
 }
 
@@ -55,7 +55,7 @@ static struct kgni_mailbox kgni_smsg_mailbox(const gni_smsg_attr_t *a)
 		.control = control,
 		.slots = control + GNI_SMSG_LINE,
 		.ring = control + gni_smsg_fixed(a->mbox_maxcredit),
-		.mdh = kgni_mem_name(&a->mem_hndl),
+		.mdh = gni_hndl_name(&a->mem_hndl),
 	};
 
 	box.ring_bytes = round_down(start + a->buff_size - box.ring, GNI_SMSG_LINE);
@@ -83,7 +83,7 @@ static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_s
 	u32 credits = local->mbox_maxcredit;
 	size_t bytes = sizeof(struct kgni_smsg) + credits * (sizeof(u64) + sizeof(u32));
 	struct kgni_smsg *s = kzalloc(bytes, GFP_KERNEL);
-	u64 origin = kgni_mem_origin(&remote->mem_hndl), here, there;
+	u64 origin = gni_hndl_origin(&remote->mem_hndl), here, there;
 
 	if (!s)
 		return NULL;
@@ -98,7 +98,7 @@ static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_s
 	s->out.box.control -= origin;
 	s->out.box.slots -= origin;
 	s->out.box.ring -= origin;
-	s->origin = kgni_mem_origin(&local->mem_hndl);
+	s->origin = gni_hndl_origin(&local->mem_hndl);
 	s->credits = credits;
 	s->largest = local->msg_maxsize;
 	s->events = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT | ARIES_EV_LOCAL |

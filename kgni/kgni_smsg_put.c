@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /* Short messages: writing to the peer's mailbox, and reading from it. */
+#include "gni_memhandle.h"
 #include "kgni_fma.h"
 #include "kgni_smsg.h"
 
 /* Prepare an access to the peer's mailbox. */
 static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 at, u32 msg_id)
 {
-	kgni_fma_begin(fma, ep, ep->smsg->out.box.mdh, at & KGNI_OFFSET_MASK);
+	kgni_fma_begin(fma, ep, ep->smsg->out.box.mdh, at & GNI_OFFSET_MASK);
 	fma->desc.dlvr_mode = ep->nic->smsg_delivery;
 	fma->desc.local_event = msg_id;
 }
@@ -61,11 +62,11 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 			return t;
 		line.from += ARIES_DESC_LINE_BYTES;
 		at += ARIES_DESC_LINE_BYTES;
-		fma.desc.offset = at & KGNI_OFFSET_MASK;
+		fma.desc.offset = at & GNI_OFFSET_MASK;
 	}
 	line.bytes = left;
 	fma.desc.sync_offset = (s->out.box.slots + (u64)spot->slot * GNI_SMSG_WORD) &
-			       KGNI_OFFSET_MASK;
+			       GNI_OFFSET_MASK;
 	fma.desc.sync_value = spot->header;
 	t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id,
 			    id ? s->events : s->events & ~ARIES_EV_LOCAL);
@@ -126,7 +127,7 @@ u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word)
 
 	kgni_smsg_begin(&fma, ep, offset, 0);
 	fma.desc.local_mdh = s->in.box.mdh;
-	fma.desc.local_offset = ((uintptr_t)landing - s->origin) & KGNI_OFFSET_MASK;
+	fma.desc.local_offset = ((uintptr_t)landing - s->origin) & GNI_OFFSET_MASK;
 	status = kgni_fma(ep, &fma, NULL, ARIES_FMA_GET_OP, GNI_SMSG_WORD, 0, 0);
 	/* pairs with the NIC, which stores the word before the status */
 	*word = smp_load_acquire(landing);

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "gni_entry.h"
 #include "kgni_cq.h"
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
@@ -125,7 +126,7 @@ static bool kgni_smsg_attempt(struct gni_ep *ep)
 		kgni_cq_doubt(ep, w);
 		return false;
 	}
-	if (w->status != ARIES_ST_OK && w->left && kgni_status_recoverable(w->status))
+	if (w->status != ARIES_ST_OK && w->left && gni_status_recoverable(w->status))
 		return true;
 	kgni_smsg_over(ep);
 	return false;
@@ -288,7 +289,7 @@ void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 	open = first.whole && kgni_status_unknown(first.status);
 	if (open)
 		kgni_smsg_unsure(s, place, text->bytes);
-	if (!open && !(s->repeats && kgni_status_recoverable(first.status))) {
+	if (!open && !(s->repeats && gni_status_recoverable(first.status))) {
 		kgni_cq_settle(ep->cq, id, first.status);
 		return;
 	}

@@ -68,7 +68,7 @@ style() {
 	if perl "$checkpatch" --no-tree --strict --terse --show-types --file \
 		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_KERNEL_TYPES \
 		"$TOP"/driver/*.[ch] "$TOP"/driver/{core,obj,dgram,client,user,view}/*.[ch] "$TOP"/driver/include/aries_{compat,kapi}.h \
-		"$TOP"/driver/tests/kapi/*.[ch] "$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] "${clients[@]}" >"$log" 2>&1; then
+		"$TOP"/driver/tests/kapi/*.[ch] "$TOP"/driver/include/uapi/*.h "$TOP"/driver/gni/*.[ch] "$TOP"/kgni/*.[ch] "${clients[@]}" >"$log" 2>&1; then
 		echo "ok   checkpatch --strict"
 	else
 		grep -E 'ERROR|WARNING|CHECK' "$log" >&2

@@ -31,7 +31,7 @@ PROJECTS = {
     "sim-tsan": ("sim-tsan", *_SIM, "", ()),
     "driver": ("driver-check", "driver/tests", ("driver",), "", ()),
     "kgni": ("kgni-check", "kgni/tests", ("kgni", "driver"), "", ()),
-    "userlib": ("userlib-check", "userlib", ("driver/include", "qemu-device/model"), "", ()),
+    "userlib": ("userlib-check", "userlib", ("driver/gni", "driver/include", "qemu-device/model"), "", ()),
 }
 # Layers of tests in Python.
 PYTHON = {"tool": "selftests/tool", "cluster": "selftests/cluster", "cluster-two-hosts": "selftests/cluster"}

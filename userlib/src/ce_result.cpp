@@ -26,23 +26,3 @@ gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length)
 		ce_advance(nic);
 	return nothing(GNI_RC_NOT_DONE);
 }
-
-uint64_t gni_ce_res_get_status(gni_ce_result_t *result)
-{
-	return (ce_control(result) & ARIES_CER_STATUS_MASK) >> ARIES_CER_STATUS_SHIFT;
-}
-
-uint64_t gni_ce_res_status_ok(gni_ce_result_t *result)
-{
-	return (ce_control(result) & (ARIES_CER_DONE | ARIES_CER_STATUS_MASK)) == ARIES_CER_DONE;
-}
-
-uint64_t gni_ce_res_get_fpe(gni_ce_result_t *result)
-{
-	return (ce_control(result) & ARIES_CER_FPE_MASK) >> ARIES_CER_FPE_SHIFT;
-}
-
-uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result)
-{
-	return ce_control(result) >> ARIES_CER_RED_ID_SHIFT;
-}

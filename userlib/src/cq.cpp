@@ -88,11 +88,12 @@ void cq_forget_registration(gni_cq *cq)
 /* What the caller must see as the status of an entry when the library found the failure, not the NIC. */
 static gni_cq_entry_t overlay(gni_cq *cq, gni_cq_entry_t entry)
 {
-	uint32_t source = entry_source(entry);
+	uint32_t source = gni_entry_source(entry);
 
-	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || entry_status(entry) || entry_info(entry) > 2)
+	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || gni_entry_status(entry) ||
+	    gni_entry_info(entry) > 2)
 		return entry;
-	const Request &r = cq->nic->requests[entry_tid(entry)];
+	const Request &r = cq->nic->requests[gni_entry_tid(entry)];
 	if (r.state && r.cq == cq)
 		entry |= static_cast<uint64_t>(r.forced()) << ARIES_CQE_STATUS_SHIFT;
 	return entry;
@@ -115,9 +116,9 @@ gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out, HandlerDue *due)
 [[gnu::cold, gnu::noinline]] static gni_return_t failure(const gni_cq *cq, gni_cq_entry_t entry, const char *call)
 {
 	char status[64] = "?";
-	const Request &r = cq->nic->requests[entry_tid(entry)];
-	const bool post = !message_type(entry) && entry_info(entry) != ARIES_INFO_REMOTE && r.pending() && r.cq == cq &&
-			  !(r.state & Request::kSmsg);
+	const Request &r = cq->nic->requests[gni_entry_tid(entry)];
+	const bool post = !gni_entry_message(entry) && gni_entry_info(entry) != ARIES_INFO_REMOTE && r.pending() &&
+			  r.cq == cq && !(r.state & Request::kSmsg);
 
 	(void)GNI_CqErrorStr(entry, status, sizeof(status));
 	if (!post)
@@ -142,10 +143,10 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = entry;
 		return refuse(GNI_RC_ERROR_RESOURCE, call, "the queue overran: events were lost");
 	}
-	if (!message_type(entry))
+	if (!gni_entry_message(entry))
 		*out = overlay(cq, entry);
 	else
-		*out = entry_info(entry) == ARIES_INFO_LOCAL ? smsg_event(cq, entry) : entry;
+		*out = gni_entry_info(entry) == ARIES_INFO_LOCAL ? smsg_event(cq, entry) : entry;
 	/* Its send is not settled: the next one, if there is one. */
 	if (!*out)
 		return cq_next(cq, out, due);
@@ -316,8 +317,8 @@ static_assert(GNI_CQ_EVENT_TYPE_POST == 0 && ARIES_INFO_LOCAL == GNI_CQMODE_LOCA
 UGNI_IN_ONE_PAGE(512)
 [[gnu::noinline]] static gni_return_t completed_any(gni_cq *cq, gni_cq_entry_t entry, gni_post_descriptor_t **out)
 {
-	uint32_t event = entry_info(entry);
-	uint32_t id = entry_tid(entry);
+	uint32_t event = gni_entry_info(entry);
+	uint32_t id = gni_entry_tid(entry);
 	Request &r = cq->nic->requests[static_cast<uint16_t>(id)];
 
 	*out = nullptr;
@@ -349,8 +350,8 @@ gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", post_descr ? kNoQueue : kNull);
 
 	/* The common case: the one event of an FMA post that went well. */
-	uint32_t event = entry_info(event_data);
-	uint32_t id = entry_tid(event_data);
+	uint32_t event = gni_entry_info(event_data);
+	uint32_t id = gni_entry_tid(event_data);
 	gni_nic *nic = cq_hndl->nic;
 	Request &r = nic->requests[static_cast<uint16_t>(id)];
 	if (r.state != 1U << event || r.cq != cq_hndl || r.ep->references == 1 ||

@@ -4,7 +4,7 @@
 #ifndef UGNI_CQ_HPP
 #define UGNI_CQ_HPP
 
-#include "cq_entry.hpp"
+#include "gni_entry.h"
 #include "objects.hpp"
 
 namespace ugni

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /* Registration of memory. */
 #include "debug.hpp"
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 #include "objects.hpp"
 #include "polled.hpp"
 
@@ -42,12 +42,12 @@ constexpr uint32_t kVirtual = 4096; /* where virtual handles begin in the table 
 /* Place of a handle in that table. */
 uint32_t table_index(const gni_mem_handle_t &handle)
 {
-	return mem_mdh(handle) + (mem_flags(handle) & kMemVmdh ? kVirtual : 0);
+	return gni_hndl_mdh(&handle) + (gni_hndl_flags(&handle) & GNI_HNDL_VMDH ? kVirtual : 0);
 }
 
 /** What the driver has registered, on its way into the table and into a handle. */
 struct Registered {
-	MemHandle handle;
+	gni_hndl handle;
 	uint32_t mdh;
 	uint64_t address;
 	uint64_t length;
@@ -58,12 +58,12 @@ struct Registered {
 
 uint64_t pages_of(uint32_t page_shift, uint64_t small)
 {
-	return page_shift > kPageShift ? small >> (page_shift - kPageShift) : small;
+	return page_shift > GNI_HNDL_ADDRESS_SHIFT ? small >> (page_shift - GNI_HNDL_ADDRESS_SHIFT) : small;
 }
 
 gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_t *handle, const char *call)
 {
-	const gni_mem_handle_t made = mem_encode(r.handle);
+	const gni_mem_handle_t made = gni_hndl_encode(r.handle);
 	Registration *place = nic->registrations.place(table_index(made));
 
 	if (!place) {
@@ -83,7 +83,7 @@ constexpr const char *kNotIntact = "the memory handle is empty, or its check cod
 /* Where the pages of a region are. Return: nullptr without memory. */
 Piece *pieces_of(const gni_mem_segment_t *segments, uint32_t count)
 {
-	constexpr uint64_t kInPage = (uint64_t{1} << kPageShift) - 1;
+	constexpr uint64_t kInPage = (uint64_t{1} << GNI_HNDL_ADDRESS_SHIFT) - 1;
 	auto *pieces = static_cast<Piece *>(calloc(count + 1UL, sizeof(Piece)));
 
 	for (uint32_t i = 0; pieces && i < count; i++) {
@@ -97,7 +97,7 @@ Piece *pieces_of(const gni_mem_segment_t *segments, uint32_t count)
 /* The registration that a caller's handle names. */
 Registration *find(const gni_nic *nic, const gni_mem_handle_t &handle)
 {
-	Registration *r = mem_intact(handle) ? nic->registrations.find(table_index(handle)) : nullptr;
+	Registration *r = gni_hndl_intact(&handle) ? nic->registrations.find(table_index(handle)) : nullptr;
 
 	return r && r->handle.qword1 == handle.qword1 && r->handle.qword2 == handle.qword2 ? r : nullptr;
 }
@@ -183,8 +183,8 @@ gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const
 		return refuse(GNI_RC_INVALID_PARAM, call, "an update of what is no reserved region");
 	if (cq && cq != r->cq)
 		return refuse(GNI_RC_INVALID_PARAM, call, "an update names another queue than the reservation");
-	MemHandle m = mem_decode(r->handle);
-	if ((flags & GNI_MEM_READ_ONLY) && !(m.flags & kMemReadOnly))
+	gni_hndl m = gni_hndl_decode(&r->handle);
+	if ((flags & GNI_MEM_READ_ONLY) && !(m.flags & GNI_HNDL_READ_ONLY))
 		return refuse(GNI_RC_INVALID_PARAM, call, "a read-only update of a region that is not");
 	kgni_mem_update arg{};
 	arg.mdh = r->mdh;
@@ -194,7 +194,7 @@ gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	m.pages = r->pages;
-	r->handle = mem_encode(m);
+	r->handle = gni_hndl_encode(m);
 	*handle = r->handle;
 	return GNI_RC_SUCCESS;
 }
@@ -203,7 +203,7 @@ gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const
 
 uint64_t ugni::mem_virtual_address(const gni_nic *nic, const gni_mem_handle_t &h, uint64_t address)
 {
-	const uint64_t origin = mem_decode(h).address;
+	const uint64_t origin = gni_hndl_decode(&h).address;
 
 	/* The handle of a region in one piece carries its virtual address. */
 	if (origin)
@@ -259,8 +259,8 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 	r.handle.pages = reserve ? 0 : pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
-	r.handle.flags =
-		static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0) | (is_virtual ? kMemVmdh : 0));
+	r.handle.flags = static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? GNI_HNDL_READ_ONLY : 0) |
+					      (is_virtual ? GNI_HNDL_VMDH : 0));
 	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl, __func__);
 }
 
@@ -295,7 +295,7 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 	Registered r{.handle = {},
 		     .mdh = arg.mdh,
 		     .address = 0,
-		     .length = arg.pages << kPageShift,
+		     .length = arg.pages << GNI_HNDL_ADDRESS_SHIFT,
 		     .reserved = 0,
 		     .kept = {},
 		     .pieces = pieces_of(mem_segments, segments_cnt)};
@@ -306,8 +306,8 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 	r.handle.pages = pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
-	r.handle.flags =
-		static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0) | (is_virtual ? kMemVmdh : 0));
+	r.handle.flags = static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? GNI_HNDL_READ_ONLY : 0) |
+					      (is_virtual ? GNI_HNDL_VMDH : 0));
 	rc = keep(nic_hndl, dst_cq_hndl, r, mem_hndl, __func__);
 	if (rc != GNI_RC_SUCCESS)
 		free(r.pieces);
@@ -333,29 +333,29 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
 
 gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_attr_t attr, int *yesno)
 {
-	if (!mem_hndl || !yesno || !mem_intact(*mem_hndl))
+	if (!mem_hndl || !yesno || !gni_hndl_intact(mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", mem_hndl && yesno ? kNotIntact : kNull);
 	if (attr < GNI_MEMHNDL_ATTR_READONLY || attr > GNI_MEMHNDL_ATTR_CLONE)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "no attribute %d", attr);
 	/* Attribute n is flag bit n - 1. */
-	*yesno = mem_flags(*mem_hndl) >> (attr - GNI_MEMHNDL_ATTR_READONLY) & 1;
+	*yesno = gni_hndl_flags(mem_hndl) >> (attr - GNI_MEMHNDL_ATTR_READONLY) & 1;
 	return GNI_RC_SUCCESS;
 }
 
 gni_return_t GNI_RebuildMemHndl(gni_mem_handle_t *src_mem_hndl, uint32_t vmdh_index, gni_mem_handle_t *dst_mem_hndl)
 {
-	if (!src_mem_hndl || !dst_mem_hndl || !mem_intact(*src_mem_hndl))
+	if (!src_mem_hndl || !dst_mem_hndl || !gni_hndl_intact(src_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", src_mem_hndl && dst_mem_hndl ? kNotIntact : kNull);
 	if (vmdh_index > 0xfff)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "index %u has more than 12 bits", vmdh_index);
-	MemHandle m = mem_decode(*src_mem_hndl);
-	if (!(m.flags & kMemVmdh))
+	gni_hndl m = gni_hndl_decode(src_mem_hndl);
+	if (!(m.flags & GNI_HNDL_VMDH))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "the handle is not virtual");
 	if (m.pages == 0)
 		return refuse(GNI_RC_INVALID_STATE, __func__, "the region has not been updated yet");
 	m.mdh = vmdh_index;
-	m.flags &= static_cast<uint8_t>(~kMemSecondFormat);
-	*dst_mem_hndl = mem_encode(m);
+	m.flags &= static_cast<uint8_t>(~GNI_HNDL_SECOND_FORMAT);
+	*dst_mem_hndl = gni_hndl_encode(m);
 	return GNI_RC_SUCCESS;
 }
 
@@ -378,7 +378,7 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 			      fd >= 0 ? "no NIC handle of this process has the file open" : kNoNic);
 
 	uint32_t from = 0;
-	if (!mem_none(*mem_hndl)) {
+	if (!gni_hndl_none(mem_hndl)) {
 		if (!find(nic, *mem_hndl))
 			return refuse(GNI_RC_INVALID_STATE, __func__,
 				      "the handle to go on from is not registered here");

@@ -3,8 +3,8 @@
 /* Message queues: connections between nodes. One instance makes them, all of its node use them. */
 #include "aries_regs.h"
 #include "debug.hpp"
+#include "gni_memhandle.h"
 #include "gone.hpp"
-#include "memhandle.hpp"
 #include "msgq.hpp"
 
 #include <cstddef>
@@ -79,7 +79,7 @@ const char *attrs_fault(const gni_msgq *q, uint32_t pe, const gni_msgq_ep_attr_t
 	if (!a->num_insts || a->num_insts > kMsgqMembers)
 		return "num_insts is 0, or more than GNI_MSGQ_NODE_INSTS_MAX";
 	for (uint32_t i = 0; i < a->num_insts; i++) {
-		if (!mem_intact(a->insts[i].mdh) || a->insts[i].mdh_off >> 60)
+		if (!gni_hndl_intact(&a->insts[i].mdh) || a->insts[i].mdh_off >> 60)
 			return "no memory handle of a message queue";
 		for (uint32_t k = 0; k < i; k++) {
 			if (a->insts[k].id == a->insts[i].id)
@@ -113,7 +113,7 @@ MsgqInbox *msgq_inbox(const gni_msgq *q, uint32_t peer)
 	box->emptied = emptied;
 	box->search = search;
 	box->self = q->self;
-	box->key = msgq_key(mem_name(q->handle), own, p->pe, p->instances[0].mdh_off);
+	box->key = msgq_key(gni_hndl_name(&q->handle), own, p->pe, p->instances[0].mdh_off);
 	/* Another process may have released it meanwhile. */
 	if (msgq_state(q, peer) != state) [[unlikely]]
 		return nullptr;

@@ -21,7 +21,7 @@ constexpr uint32_t kMostPauseMs = 64;
 {
 	const uint64_t word = area->sync_value;
 
-	area->local_mdh = mem_name(q->handle);
+	area->local_mdh = gni_hndl_name(&q->handle);
 	area->local_offset = q->layout.landing();
 	return fma_ring_piece(q->nic, sizeof(word), ARIES_FMA_GET_OP) == ARIES_ST_OK &&
 	       __atomic_load_n(q->landing(), __ATOMIC_ACQUIRE) == word;
@@ -47,9 +47,9 @@ bool put(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t word)
 		const uint64_t at = q->layout.credit(msgq_place_peer(to.mdh_off), box->self) + word * sizeof(uint64_t);
 		area->local_mdh = 0;
 		area->sync_value = msgq_credit(box->key, word, box->emptied[word]);
-		area->mdh = mem_name(to.mdh);
-		area->offset = at & kOffsetMask;
-		area->sync_offset = at & kOffsetMask;
+		area->mdh = gni_hndl_name(&to.mdh);
+		area->offset = at & GNI_OFFSET_MASK;
+		area->sync_offset = at & GNI_OFFSET_MASK;
 		const uint32_t status = fma_ring_and_look(nic, 0, 0, ARIES_FMA_PUT_SYNC, q->later);
 		if (status == ARIES_ST_OK || (status == ARIES_ST_LATER && arrived(q, area)))
 			return true;

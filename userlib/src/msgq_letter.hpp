@@ -33,7 +33,7 @@ struct MsgqLetter {
 	uint32_t bytes;
 	char line[kMsgqPrefix + GNI_MSGQ_MSG_SZ_MAX];
 
-	uint64_t slot() const { return (route.place & kOffsetMask) + uint64_t{taken.slot} * q->layout.slot_bytes; }
+	uint64_t slot() const { return (route.place & GNI_OFFSET_MASK) + uint64_t{taken.slot} * q->layout.slot_bytes; }
 };
 
 /** Finds the way to instance @id of node @pe. Return: SUCCESS, NO_MATCH, INVALID_STATE. */

@@ -30,7 +30,7 @@ uint32_t look(const MsgqLetter &l, const gni_cq *cq, bool *there)
 		return ARIES_ST_OK;
 	aries_fma_desc *area = msgq_fill(l, cq);
 	area->offset = l.slot();
-	area->local_mdh = mem_name(l.q->handle);
+	area->local_mdh = gni_hndl_name(&l.q->handle);
 	area->local_offset = l.q->layout.landing();
 	const uint32_t status = fma_ring_piece(l.q->nic, sizeof(uint64_t), ARIES_FMA_GET_OP);
 	if (status != ARIES_ST_OK || __atomic_load_n(l.q->landing(), __ATOMIC_ACQUIRE) == l.header)
@@ -179,7 +179,7 @@ gni_return_t msgq_failed(gni_ep *ep, gni_cq *cq, const MsgqLetter &l, uint32_t i
 		request_end(ep->nic, ep->nic->requests[static_cast<uint16_t>(id)], id);
 		return nic_gone(ep->nic);
 	}
-	Waiting *w = status_recoverable(status) ? copy(ep, cq, l, id, status) : nullptr;
+	Waiting *w = gni_status_recoverable(status) ? copy(ep, cq, l, id, status) : nullptr;
 
 	if (!w) {
 		give_up(l, status_unknown(status));

@@ -32,7 +32,7 @@ namespace
 			if (to.id != id)
 				continue;
 			const uint64_t own = msgq_place(q->layout.mailbox(n), n, state >> 8);
-			const uint16_t name = mem_name(to.mdh);
+			const uint16_t name = gni_hndl_name(&to.mdh);
 			*route = {state,
 				  pe,
 				  id,

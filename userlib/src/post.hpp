@@ -6,8 +6,8 @@
 
 #include "aries_hw.h"
 #include "debug.hpp"
+#include "gni_memhandle.h"
 #include "gone.hpp"
-#include "memhandle.hpp"
 #include "mmio.hpp"
 #include "objects.hpp"
 #include "polled.hpp"
@@ -150,9 +150,9 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	aries_fma_desc *area = fma_area(ep->nic);
 
 	area->pe = ep->remote_address;
-	area->mdh = mem_name(d->remote_mem_hndl);
+	area->mdh = gni_hndl_name(&d->remote_mem_hndl);
 	area->dlvr_mode = d->dlvr_mode;
-	area->offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
+	area->offset = gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr);
 	area->local_mdh = 0;
 	area->cq = cq ? static_cast<uint16_t>(cq->number) : 0;
 	area->reserved = 0;

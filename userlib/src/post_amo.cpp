@@ -40,7 +40,7 @@ uint32_t opcode_of(const gni_post_descriptor_t *d)
 	constexpr uint32_t kNothingReturned = 0x100;
 	const uint32_t opcode = d->amo_cmd;
 	const bool narrow_swap = opcode == GNI_FMA_ATOMIC2_CSWAP_S || opcode == GNI_FMA_ATOMIC2_CSWAP_SC;
-	const bool place = d->type == GNI_POST_AMO && !mem_none(d->local_mem_hndl);
+	const bool place = d->type == GNI_POST_AMO && !gni_hndl_none(&d->local_mem_hndl);
 
 	static_assert(GNI_FMA_ATOMIC2_FCSWAP_S == (GNI_FMA_ATOMIC2_CSWAP_S & ~kNothingReturned) &&
 		      GNI_FMA_ATOMIC2_FCSWAP_SC == (GNI_FMA_ATOMIC2_CSWAP_SC & ~kNothingReturned));
@@ -59,10 +59,10 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 	if (!kind.operand_bytes)
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "no atomic 0x%03x", opcode);
 	/* The command says how wide it is: clients give the length of a buffer, or twice the width. */
-	if (!d->length || mem_none(d->remote_mem_hndl))
+	if (!d->length || gni_hndl_none(&d->remote_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "an atomic %s",
 			      d->length ? "with an empty remote_mem_hndl" : "of length 0");
-	if (kind.fetching && mem_none(d->local_mem_hndl))
+	if (kind.fetching && gni_hndl_none(&d->local_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "atomic 0x%03x fetches, and local_mem_hndl is empty",
 			      opcode);
 	if (flagged && !kind.fetching)
@@ -86,8 +86,8 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 	area->operand[0] = d->first_operand;
 	area->operand[1] = d->second_operand;
 	if (kind.fetching) {
-		area->local_mdh = mem_name(d->local_mem_hndl);
-		area->local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
+		area->local_mdh = gni_hndl_name(&d->local_mem_hndl);
+		area->local_offset = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
 	}
 	fma_ring(ep->nic, ticket.id, kind.operand_bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->cq_mode,
 		 opcode);

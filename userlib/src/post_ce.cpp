@@ -37,7 +37,7 @@ gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
 	if ((d->ce_mode & ARIES_CEMODE_FPE_MASK) && !ce_floating(d->ce_cmd))
 		return refuse(rc, kPostFma, "exceptions of floating point with collective 0x%02x",
 			      static_cast<unsigned>(d->ce_cmd));
-	if (mem_none(d->local_mem_hndl))
+	if (gni_hndl_none(&d->local_mem_hndl))
 		return refuse(rc, kPostFma, "local_mem_hndl is empty: where is the result to go?");
 	if (d->local_addr % 8)
 		return refuse(GNI_RC_ALIGNMENT_ERROR, kPostFma, "local_addr 0x%" PRIx64 " is no multiple of 8",
@@ -64,9 +64,9 @@ CeWaiting prepare(const gni_ep *ep, gni_post_descriptor_t *d, const Ticket &tick
 	w.area.dlvr_mode = d->dlvr_mode;
 	w.area.offset = ep->ce_index | static_cast<uint64_t>(ep->ce_engine) << ARIES_CE_ENGINE_SHIFT |
 			static_cast<uint64_t>(mode_of(d)) << ARIES_CE_MODE_SHIFT;
-	w.area.local_mdh = mem_name(d->local_mem_hndl);
+	w.area.local_mdh = gni_hndl_name(&d->local_mem_hndl);
 	w.area.cq = ep->cq ? static_cast<uint16_t>(ep->cq->number) : 0;
-	w.area.local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
+	w.area.local_offset = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
 	w.area.local_event = ep->events[0];
 	w.area.remote_event = ep->events[1];
 	w.area.operand[0] = d->first_operand;

@@ -38,8 +38,8 @@ struct Piece {
 	gni_mem_handle_t local;
 	gni_mem_handle_t remote;
 
-	uint64_t offset() const { return mem_offset(remote, remote_addr); }
-	uint64_t local_offset() const { return mem_offset(local, local_addr); }
+	uint64_t offset() const { return gni_hndl_offset(&remote, remote_addr); }
+	uint64_t local_offset() const { return gni_hndl_offset(&local, local_addr); }
 	bool small() const { return length == 8 || length == 4; }
 };
 
@@ -69,7 +69,7 @@ gni_return_t check_piece(const Piece &p, const gni_nic *nic, bool get)
 
 	if (!endpoints.valid(p.ep) || !p.ep->bound || p.ep->nic != nic)
 		return refuse(rc, kCtPostFma, "a piece names an endpoint that is not bound, or of another NIC handle");
-	if (mem_none(p.remote) || (get && mem_none(p.local)))
+	if (gni_hndl_none(&p.remote) || (get && gni_hndl_none(&p.local)))
 		return refuse(rc, kCtPostFma, "an empty memory handle in a piece");
 	if (nic->checks &&
 	    (!mem_address_sound(p.remote, p.remote_addr) || (get && !mem_address_sound(p.local, p.local_addr))))
@@ -132,15 +132,15 @@ public:
 private:
 	bool fits(const Piece &p) const
 	{
-		return area_->mdh == mem_name(p.remote) && (!get_ || area_->local_mdh == mem_name(p.local));
+		return area_->mdh == gni_hndl_name(&p.remote) && (!get_ || area_->local_mdh == gni_hndl_name(&p.local));
 	}
 
 	void aim(const Piece &p)
 	{
 		area_->pe = p.ep->remote_address;
-		area_->mdh = mem_name(p.remote);
+		area_->mdh = gni_hndl_name(&p.remote);
 		area_->offset = p.offset();
-		area_->local_mdh = get_ ? mem_name(p.local) : uint16_t{0};
+		area_->local_mdh = get_ ? gni_hndl_name(&p.local) : uint16_t{0};
 		area_->local_offset = get_ ? p.local_offset() : 0;
 	}
 
@@ -177,9 +177,9 @@ private:
 		do {
 			uint64_t part = std::min(p.length - done, most);
 
-			area_->offset = (p.offset() + done) & kOffsetMask;
+			area_->offset = (p.offset() + done) & GNI_OFFSET_MASK;
 			if (get_)
-				area_->local_offset = (p.local_offset() + done) & kOffsetMask;
+				area_->local_offset = (p.local_offset() + done) & GNI_OFFSET_MASK;
 			else if (part)
 				memcpy(nic_->area + ARIES_DESC_LINE, memory(p.local_addr + done), part);
 			done += part;
@@ -260,8 +260,8 @@ gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d)
 	}
 	if (remote) {
 		area->pe = ep->remote_address;
-		area->mdh = mem_name(d->remote_mem_hndl);
-		area->offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
+		area->mdh = gni_hndl_name(&d->remote_mem_hndl);
+		area->offset = gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr);
 	}
 	chain.finish();
 	if (!ticket.id)

@@ -31,12 +31,12 @@ gni_return_t post_refuse(const gni_ep *ep, const gni_post_descriptor_t *d, const
 
 bool mem_address_sound(const gni_mem_handle_t &h, uint64_t address)
 {
-	const MemHandle m = mem_decode(h);
+	const gni_hndl m = gni_hndl_decode(&h);
 	const uint64_t from_start = address - m.address;
 
 	/* What the NIC finds out of bounds it tells by an event. A client that builds a handle may leave the pages out.
 	 */
-	return from_start <= kOffsetMask || (from_start & kOffsetMask) >= m.pages << m.page_shift;
+	return from_start <= GNI_OFFSET_MASK || (from_start & GNI_OFFSET_MASK) >= m.pages << m.page_shift;
 }
 
 bool post_addresses_sound(const gni_post_descriptor_t *d)
@@ -46,9 +46,9 @@ bool post_addresses_sound(const gni_post_descriptor_t *d)
 	if (d->type == GNI_POST_CQWRITE)
 		return true;
 	/* The processor reads what a put of FMA sends; what is no handle is found by others. */
-	if (!put && !mem_none(d->local_mem_hndl) && !mem_address_sound(d->local_mem_hndl, d->local_addr))
+	if (!put && !gni_hndl_none(&d->local_mem_hndl) && !mem_address_sound(d->local_mem_hndl, d->local_addr))
 		return false;
-	return d->type == GNI_POST_CE || mem_none(d->remote_mem_hndl) ||
+	return d->type == GNI_POST_CE || gni_hndl_none(&d->remote_mem_hndl) ||
 	       mem_address_sound(d->remote_mem_hndl, d->remote_addr);
 }
 

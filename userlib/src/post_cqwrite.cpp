@@ -13,7 +13,7 @@ gni_return_t GNI_PostCqWrite(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *pos
 		return rc;
 	if (post_descr->type != GNI_POST_CQWRITE)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "a descriptor of type %d", post_descr->type);
-	if (mem_none(post_descr->remote_mem_hndl))
+	if (gni_hndl_none(&post_descr->remote_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "remote_mem_hndl is empty");
 	gni_cq *cq = post_descr->src_cq_hndl;
 	if (!cq)

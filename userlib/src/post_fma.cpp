@@ -102,7 +102,7 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	bool flagged = d->type == GNI_POST_FMA_PUT_W_SYNCFLAG;
 
-	if (mem_none(d->remote_mem_hndl))
+	if (gni_hndl_none(&d->remote_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "remote_mem_hndl is empty");
 	if (flagged && d->sync_flag_addr % 8)
 		return refuse(GNI_RC_ALIGNMENT_ERROR, kPostFma, "sync_flag_addr 0x%" PRIx64 " is no multiple of 8",
@@ -115,7 +115,7 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 	gni_nic *nic = ep->nic;
 	aries_fma_desc *area = fma_fill(ep, d, ep->cq);
 	uint64_t source = d->local_addr;
-	uint64_t offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
+	uint64_t offset = gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr);
 	uint64_t left = d->length;
 	while (left > ARIES_DESC_LINE_BYTES) {
 		line_copy(nic, source, ARIES_DESC_LINE_BYTES);
@@ -127,11 +127,11 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 		source += ARIES_DESC_LINE_BYTES;
 		left -= ARIES_DESC_LINE_BYTES;
 		offset += ARIES_DESC_LINE_BYTES;
-		area->offset = offset & kOffsetMask;
+		area->offset = offset & GNI_OFFSET_MASK;
 	}
 	line_copy(nic, source, left);
 	if (flagged) {
-		area->sync_offset = mem_offset(d->remote_mem_hndl, d->sync_flag_addr);
+		area->sync_offset = gni_hndl_offset(&d->remote_mem_hndl, d->sync_flag_addr);
 		area->sync_value = d->sync_flag_value;
 	}
 	fma_ring(nic, ticket.id, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE, d->cq_mode);
@@ -142,9 +142,9 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 
 gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 {
-	if (mem_none(d->remote_mem_hndl) || mem_none(d->local_mem_hndl))
+	if (gni_hndl_none(&d->remote_mem_hndl) || gni_hndl_none(&d->local_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "%s_mem_hndl is empty",
-			      mem_none(d->remote_mem_hndl) ? "remote" : "local");
+			      gni_hndl_none(&d->remote_mem_hndl) ? "remote" : "local");
 	if (d->length == 0)
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "a get of 0 bytes");
 	const bool flagged = d->type == GNI_POST_FMA_GET_W_FLAG;
@@ -158,10 +158,10 @@ gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 		return rc;
 
 	aries_fma_desc *area = fma_fill(ep, d, ep->cq);
-	area->local_mdh = mem_name(d->local_mem_hndl);
-	area->local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
-	uint64_t offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
-	uint64_t local = mem_offset(d->local_mem_hndl, d->local_addr);
+	area->local_mdh = gni_hndl_name(&d->local_mem_hndl);
+	area->local_offset = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
+	uint64_t offset = gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr);
+	uint64_t local = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
 	uint64_t left = d->length;
 	while (left > kGetPiece) {
 		uint32_t status = fma_ring_piece(ep->nic, kGetPiece, ARIES_FMA_GET_OP);
@@ -172,8 +172,8 @@ gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 		left -= kGetPiece;
 		offset += kGetPiece;
 		local += kGetPiece;
-		area->offset = offset & kOffsetMask;
-		area->local_offset = local & kOffsetMask;
+		area->offset = offset & GNI_OFFSET_MASK;
+		area->local_offset = local & GNI_OFFSET_MASK;
 	}
 	fma_ring(ep->nic, ticket.id, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP, d->cq_mode);
 	if (!ticket.id) [[unlikely]]
@@ -235,7 +235,7 @@ template <bool polled>
 		polled_wait(nic);
 	uint64_t *const words = reinterpret_cast<uint64_t *>(area + ARIES_DESC_FMA);
 	words[0] = ep->remote_address | handle.qword1 >> 52 << 32 | kind >> 48 << 48;
-	words[1] = d->remote_addr & kOffsetMask;
+	words[1] = d->remote_addr & GNI_OFFSET_MASK;
 	words[3] = queue >> 32 << 16;
 	words[4] = event_data(ep);
 	*reinterpret_cast<uint64_t *>(area + ARIES_DESC_LINE) =
@@ -273,7 +273,7 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 	const gni_mem_handle_t handle = d->remote_mem_hndl;
 	const uint64_t uncommon = (static_cast<uint32_t>(first) ^ gni_ep::kMagic) |
 				  ((post_kind(d) & kCommonMask) ^ common_kind(GNI_POST_FMA_PUT)) | (d->length ^ 8) |
-				  (mem_flags(handle) & (kMemSecondFormat | kMemVmdh)) |
+				  (gni_hndl_flags(&handle) & (GNI_HNDL_SECOND_FORMAT | GNI_HNDL_VMDH)) |
 				  static_cast<uint64_t>(!handle.qword2);
 	if (uncommon) [[unlikely]]
 		return post_any(ep, d);

@@ -29,9 +29,9 @@ gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
 	if (d->rdma_mode & ~kKnownRdmaModes)
 		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "rdma_mode 0x%x has bits without a meaning",
 			      d->rdma_mode);
-	if (!mem_intact(d->local_mem_hndl) || !mem_intact(d->remote_mem_hndl))
+	if (!gni_hndl_intact(&d->local_mem_hndl) || !gni_hndl_intact(&d->remote_mem_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "%s_mem_hndl is empty, or its check code is wrong",
-			      mem_intact(d->remote_mem_hndl) ? "local" : "remote");
+			      gni_hndl_intact(&d->remote_mem_hndl) ? "local" : "remote");
 	if (d->length == 0 || d->length > kMostBytes)
 		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "a transfer of %" PRIu64 " bytes", d->length);
 	if (d->src_cq_hndl && !source_queue_sound(ep, d->src_cq_hndl))
@@ -42,7 +42,7 @@ gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
 			      d->remote_addr);
 	if (d->rdma_mode & GNI_RDMAMODE_PHYS_ADDR)
 		return refuse(GNI_RC_PERMISSION_ERROR, kPostRdma, "GNI_RDMAMODE_PHYS_ADDR is the kernel's");
-	if (mem_flags(get ? d->local_mem_hndl : d->remote_mem_hndl) & kMemReadOnly)
+	if (gni_hndl_flags(get ? &d->local_mem_hndl : &d->remote_mem_hndl) & GNI_HNDL_READ_ONLY)
 		return refuse(GNI_RC_PERMISSION_ERROR, kPostRdma, "the region to be written to is read-only");
 	return GNI_RC_SUCCESS;
 }
@@ -64,17 +64,17 @@ uint64_t slot_names(const gni_post_descriptor_t *d)
 		      offsetof(aries_bte_desc, tid) == 30 && offsetof(aries_bte_desc, local_event) == 32 &&
 		      offsetof(aries_bte_desc, op) == 40 && offsetof(aries_bte_desc, mode) == 41 &&
 		      offsetof(aries_bte_desc, flags) == 42 && offsetof(aries_bte_desc, dlvr_mode) == 44);
-	return static_cast<uint64_t>(mem_name(d->remote_mem_hndl)) << 32 |
-	       static_cast<uint64_t>(mem_name(d->local_mem_hndl)) << 48;
+	return static_cast<uint64_t>(gni_hndl_name(&d->remote_mem_hndl)) << 32 |
+	       static_cast<uint64_t>(gni_hndl_name(&d->local_mem_hndl)) << 48;
 }
 
 void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d, const Ticket &ticket)
 {
 	slot->pe = ep->remote_address;
-	slot->mdh = mem_name(d->remote_mem_hndl);
-	slot->local_mdh = mem_name(d->local_mem_hndl);
-	slot->offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
-	slot->local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
+	slot->mdh = gni_hndl_name(&d->remote_mem_hndl);
+	slot->local_mdh = gni_hndl_name(&d->local_mem_hndl);
+	slot->offset = gni_hndl_offset(&d->remote_mem_hndl, d->remote_addr);
+	slot->local_offset = gni_hndl_offset(&d->local_mem_hndl, d->local_addr);
 	slot->length = static_cast<uint32_t>(d->length);
 	slot->cq = ticket.cq ? static_cast<uint16_t>(ticket.cq->number) : 0;
 	slot->tid = static_cast<uint16_t>(ticket.id);
@@ -136,7 +136,7 @@ UGNI_IN_ONE_PAGE(2048)
 	fill(slot_area(nic), ep, d, ticket);
 	/* Addresses in regions of virtual handles are taken as they are only here. */
 	if (d->type == GNI_POST_RDMA_PUT &&
-	    !((mem_flags(d->local_mem_hndl) | mem_flags(d->remote_mem_hndl)) & kMemVmdh))
+	    !((gni_hndl_flags(&d->local_mem_hndl) | gni_hndl_flags(&d->remote_mem_hndl)) & GNI_HNDL_VMDH))
 		nic->rdma_put = {d->local_mem_hndl, d->remote_mem_hndl, slot_names(d)};
 	store_fence();
 	fma_settle(nic);
@@ -192,8 +192,8 @@ gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
 
 	uint64_t *const words = reinterpret_cast<uint64_t *>(slot_area(nic));
 	words[0] = ep->remote_address | pair.names;
-	words[1] = d->remote_addr & kOffsetMask;
-	words[2] = d->local_addr & kOffsetMask;
+	words[1] = d->remote_addr & GNI_OFFSET_MASK;
+	words[2] = d->local_addr & GNI_OFFSET_MASK;
 	words[3] = bytes | queue >> 32 << 32 | static_cast<uint64_t>(id) << 48;
 	words[4] = event_data(ep);
 	words[5] = ARIES_BTE_PUT | (kind >> 32 & kKnownCqModes) << 8 | kind >> 48 << 32;

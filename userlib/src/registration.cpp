@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 #include "registration.hpp"
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 
 #include <cstdlib>
 
@@ -23,7 +23,7 @@ Registration *RegistrationTable::find(uint32_t mdh) const
 	if (mdh >= kMdhs || !blocks_[mdh / kBlock])
 		return nullptr;
 	Registration *r = &blocks_[mdh / kBlock][mdh % kBlock];
-	return mem_none(r->handle) ? nullptr : r;
+	return gni_hndl_none(&r->handle) ? nullptr : r;
 }
 
 Registration *RegistrationTable::next(uint32_t mdh) const
@@ -39,7 +39,7 @@ uint64_t RegistrationTable::address_at(const Registration &r, uint64_t offset)
 {
 	if (!r.pieces) {
 		/* Whole pages, as the NIC sees them. */
-		const MemHandle m = mem_decode(r.handle);
+		const gni_hndl m = gni_hndl_decode(&r.handle);
 
 		return offset < m.pages << m.page_shift ? m.address + offset : 0;
 	}

@@ -4,7 +4,7 @@
 #ifndef UGNI_SMSG_HPP
 #define UGNI_SMSG_HPP
 
-#include "cq_entry.hpp"
+#include "gni_entry.h"
 #include "gni_smsg.h"
 #include "objects.hpp"
 #include "post.hpp"
@@ -99,7 +99,7 @@ struct Smsg {
 	uint32_t mending;   /* messages, with kSmsgMending */
 	SmsgUnsure unsure;  /* with kSmsgUnsure */
 	bool repeats;       /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
-	uint64_t origin;    /* of the region that our mailbox is in: mem_origin() */
+	uint64_t origin;    /* of the region that our mailbox is in: gni_hndl_origin() */
 	uint32_t *taken;    /* of the ring, by slot of the message */
 	uint64_t *last;     /* header words that were read, by slot */
 	Smsg *next;         /* when it is no connection any more */

@@ -77,7 +77,7 @@ uint32_t again(Unsettled *u)
 	if (m->status == ARIES_ST_NO_CQ) {
 		/* A mailbox that is registered without a queue takes no event; its owner polls. */
 		s->events &= ~uint32_t{ARIES_EV_REMOTE};
-	} else if (!s->repeats || !status_recoverable(m->status)) {
+	} else if (!s->repeats || !gni_status_recoverable(m->status)) {
 		m->left = 0;
 		return m->status;
 	}

@@ -42,7 +42,7 @@ const char *mailbox_fault(const gni_smsg_attr_t *a)
 		return fault;
 	if (!a->msg_buffer)
 		return "msg_buffer is NULL";
-	if (mem_none(a->mem_hndl))
+	if (gni_hndl_none(&a->mem_hndl))
 		return "mem_hndl of a mailbox is empty";
 	if (a->buff_size < gni_smsg_needed(a->mbox_maxcredit, a->msg_maxsize))
 		return "buff_size is less than GNI_SmsgBufferSizeNeeded() says";
@@ -82,7 +82,7 @@ SmsgMailbox mailbox(const gni_smsg_attr_t *a)
 	box.ring = control + gni_smsg_fixed(a->mbox_maxcredit);
 	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / GNI_SMSG_LINE * GNI_SMSG_LINE);
 	box.most = most_tagged(box.ring_bytes);
-	box.mdh = mem_name(a->mem_hndl);
+	box.mdh = gni_hndl_name(&a->mem_hndl);
 	return box;
 }
 
@@ -218,11 +218,11 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 	s->in.box.key = direction_key(s->in.box, s->out.box);
 	s->out.box.key = direction_key(s->out.box, s->in.box);
 	/* From here on the peer's mailbox is where the NIC looks for it. */
-	const uint64_t origin = mem_origin(remote->mem_hndl);
+	const uint64_t origin = gni_hndl_origin(&remote->mem_hndl);
 	s->out.box.control -= origin;
 	s->out.box.slots -= origin;
 	s->out.box.ring -= origin;
-	s->origin = mem_origin(local->mem_hndl);
+	s->origin = gni_hndl_origin(&local->mem_hndl);
 	s->credits = local->mbox_maxcredit;
 	s->largest = local->msg_maxsize;
 	s->events = static_cast<uint32_t>(kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);

@@ -25,8 +25,8 @@ uint64_t *slot_address(const Smsg *s)
 	SmsgReceiver &in = s->in;
 	aries_fma_desc *area = smsg_fill(ep, s, 0);
 
-	area->offset = s->out.box.control & kOffsetMask;
-	area->sync_offset = s->out.box.control & kOffsetMask;
+	area->offset = s->out.box.control & GNI_OFFSET_MASK;
+	area->sync_offset = s->out.box.control & GNI_OFFSET_MASK;
 	area->sync_value = in.credit;
 	if (fma_ring_and_look(ep->nic, 0, 0, ARIES_FMA_PUT_SYNC, 0) != ARIES_ST_OK)
 		return;

@@ -146,9 +146,9 @@ uint32_t smsg_read(const gni_ep *ep, const Smsg *s, uint64_t offset, uint64_t *w
 	aries_fma_desc *area = smsg_fill(ep, s, 0);
 	const uint64_t *landing = smsg_own(s, kSmsgLanding);
 
-	area->offset = offset & kOffsetMask;
+	area->offset = offset & GNI_OFFSET_MASK;
 	area->local_mdh = s->in.box.mdh;
-	area->local_offset = (reinterpret_cast<uintptr_t>(landing) - s->origin) & kOffsetMask;
+	area->local_offset = (reinterpret_cast<uintptr_t>(landing) - s->origin) & GNI_OFFSET_MASK;
 	const uint32_t status = fma_ring_piece(ep->nic, kSmsgWord, ARIES_FMA_GET_OP);
 	*word = __atomic_load_n(landing, __ATOMIC_ACQUIRE);
 	return status;
@@ -241,7 +241,7 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 	}
 	const bool open = first.whole && status_unknown(first.status);
 	SmsgWaiting *w = nullptr;
-	if (open || (s->repeats && status_recoverable(first.status)))
+	if (open || (s->repeats && gni_status_recoverable(first.status)))
 		w = wait_for(ep, s, text, id, first.status);
 	if (open)
 		unsure(s, place, text);

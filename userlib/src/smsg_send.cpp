@@ -74,7 +74,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 {
 	while (stream.bytes - *done > ARIES_DESC_LINE_BYTES) {
 		gather(nic->area + ARIES_DESC_LINE, stream, *done, ARIES_DESC_LINE_BYTES);
-		fma_area(nic)->offset = (start + *done) & kOffsetMask;
+		fma_area(nic)->offset = (start + *done) & GNI_OFFSET_MASK;
 		const uint32_t status = fma_ring_piece(nic, ARIES_DESC_LINE_BYTES, ARIES_FMA_PUT_LINE);
 		if (status != ARIES_ST_OK)
 			return status;
@@ -150,7 +150,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 {
 	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
 
-	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & kOffsetMask;
+	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & GNI_OFFSET_MASK;
 	area->sync_value = smsg_next_header(s, bytes, tag);
 	return area;
 }
@@ -169,7 +169,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	if (status != ARIES_ST_OK)
 		return {status, false};
 	gather(nic->area + ARIES_DESC_LINE, stream, done, stream.bytes - done);
-	fma_area(nic)->offset = (start + done) & kOffsetMask;
+	fma_area(nic)->offset = (start + done) & GNI_OFFSET_MASK;
 	const uint64_t events = id ? s->events : s->events & ~ARIES_EV_LOCAL;
 	return {fma_ring_and_look(nic, id, stream.bytes - done, ARIES_FMA_PUT_SYNC, events), true};
 }
@@ -191,7 +191,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	memcpy(line, &s->in.credit, kSmsgWord);
 	memcpy(line + kSmsgWord, &s->out.identity, kSmsgWord);
 	append(append(line + kSmsgPrefix, text.header), text.data);
-	area->offset = (s->out.box.ring + place.at) & kOffsetMask;
+	area->offset = (s->out.box.ring + place.at) & GNI_OFFSET_MASK;
 	return {fma_ring_and_look(nic, id, kSmsgPrefix + bytes, ARIES_FMA_PUT_SYNC, events), true};
 }
 

@@ -2,14 +2,11 @@
 // Copyright (c) 2026 The OpenGNI authors
 /* Names of codes, counters and resources, and error texts. */
 #define CRAY_CONFIG_GHAL_ARIES 1 /* all names */
-#include "cq_entry.hpp"
 #include "debug.hpp"
 #include "gni.hpp"
-#include "gni_status.h"
-#include "smsg_event.hpp"
+#include "gni_entry.h"
 
 #include <array>
-#include <cstdio>
 
 using namespace ugni;
 
@@ -39,45 +36,6 @@ static_assert(std::size(gni_statistic_str) == GNI_NUM_STATS);
 namespace
 {
 
-struct Status {
-	const char *name; /* nullptr: no such status */
-	bool recoverable;
-};
-
-/* By status code without the bit that marks the initiator's side. */
-constexpr std::array<Status, GNI_STATUS_CODES> kStatus = [] {
-	std::array<Status, GNI_STATUS_CODES> t{};
-#define UGNI_STATUS(name, word, passing) t[ARIES_ST_##name] = {word, passing};
-	GNI_STATUSES(UGNI_STATUS)
-#undef UGNI_STATUS
-	return t;
-}();
-
-const char *source_name(uint32_t source)
-{
-	switch (source) {
-	case ARIES_SRC_FMA:
-		return "FMA";
-	case ARIES_SRC_BTE:
-		return "BTE";
-	case ARIES_SRC_REMOTE:
-		return "REMOTE";
-	case ARIES_SRC_CQWRITE:
-		return "CQWRITE";
-	case ARIES_SRC_CE:
-		return "CE";
-	case ARIES_SRC_CQ:
-		return "CQ";
-	default:
-		return "UNKNOWN";
-	}
-}
-
-const Status &status_of(gni_cq_entry_t entry)
-{
-	return kStatus[entry_status(entry) & ~ARIES_ST_LOCAL];
-}
-
 template <size_t N> const char *name_of(const std::array<const char *, N> &names, unsigned index)
 {
 	return index < N && names[index] ? names[index] : "UNKNOWN";
@@ -85,29 +43,15 @@ template <size_t N> const char *name_of(const std::array<const char *, N> &names
 
 } // namespace
 
-bool ugni::status_recoverable(uint32_t status)
-{
-	return kStatus[status & (GNI_STATUS_CODES - 1)].recoverable;
-}
-
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 {
 	if (!buffer || len == 0)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", buffer ? "a buffer of 0 bytes" : kNull);
-	char text[64];
-	int n;
-	if (entry & ARIES_CQE_OVERRUN) {
-		n = snprintf(text, sizeof(text), "CQ:OVERRUN");
-	} else {
-		const char *name = status_of(entry).name;
-		const char *message = entry_type(entry) == GNI_CQ_EVENT_TYPE_MSGQ ? "MSGQ" : "SMSG";
-		const char *source = smsg_failed(entry) ? message : source_name(entry_source(entry));
-		bool local = entry_status(smsg_plain(entry)) & ARIES_ST_LOCAL;
-		n = snprintf(text, sizeof(text), "%s:%s%s", source, local ? "LOCAL_" : "", name ? name : "UNKNOWN");
-	}
-	if (static_cast<uint32_t>(n) >= len)
-		return refuse(GNI_RC_SIZE_ERROR, __func__, "%d bytes are needed, the buffer has %u", n + 1, len);
-	__builtin_memcpy(buffer, text, static_cast<size_t>(n) + 1);
+	char text[GNI_ENTRY_TEXT];
+	const uint32_t n = gni_entry_text(entry, text);
+	if (n >= len)
+		return refuse(GNI_RC_SIZE_ERROR, __func__, "%u bytes are needed, the buffer has %u", n + 1, len);
+	__builtin_memcpy(buffer, text, n + 1);
 	return GNI_RC_SUCCESS;
 }
 
@@ -115,10 +59,10 @@ gni_return_t GNI_CqErrorRecoverable(gni_cq_entry_t entry, uint32_t *recoverable)
 {
 	if (!recoverable)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
-	const Status &status = status_of(entry);
-	if (!status.name)
-		return refuse(GNI_RC_INVALID_STATE, __func__, "the NIC has no status %u", entry_status(entry));
-	*recoverable = status.recoverable;
+	const uint32_t status = gni_entry_status(entry);
+	if (!gni_status_name(status))
+		return refuse(GNI_RC_INVALID_STATE, __func__, "the NIC has no status %u", status);
+	*recoverable = gni_status_recoverable(status);
 	return GNI_RC_SUCCESS;
 }
 

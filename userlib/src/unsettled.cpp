@@ -5,7 +5,7 @@
  * for callers that do not serialise; nothing takes it before something has failed.
  */
 #include "unsettled.hpp"
-#include "cq_entry.hpp"
+#include "gni_entry.h"
 
 #include <cstdlib>
 
@@ -63,7 +63,7 @@ bool attempt(gni_nic *nic, Unsettled *u)
 			return true;
 		u->status = status;
 	}
-	if (u->status != ARIES_ST_OK && u->left && status_recoverable(u->status))
+	if (u->status != ARIES_ST_OK && u->left && gni_status_recoverable(u->status))
 		return true;
 	end(nic, u);
 	return false;
@@ -92,7 +92,7 @@ void answered(gni_nic *nic, Unsettled *u)
 {
 	u->posted = false;
 	u->due_ms = sys::now_ms() + u->pause_ms;
-	if (u->status == ARIES_ST_OK || !u->left || !status_recoverable(u->status))
+	if (u->status == ARIES_ST_OK || !u->left || !gni_status_recoverable(u->status))
 		end(nic, u);
 }
 
@@ -156,8 +156,8 @@ bool departed_event(Request &r, uint64_t entry)
 {
 	Departed *m = r.copy;
 
-	m->status = entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
-	if (!entry_status(entry) || !m->lost(m)) {
+	m->status = gni_entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
+	if (!gni_entry_status(entry) || !m->lost(m)) {
 		departed_leave(r, m);
 		free(m);
 		return false;
@@ -191,7 +191,7 @@ bool unsettled_keep(gni_cq *cq, uint32_t id, uint64_t entry)
 		return false;
 	const bool last = u->posted;
 	if (last)
-		u->status = entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
+		u->status = gni_entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
 	if (last && u->status == ARIES_ST_OK) {
 		answered(cq->nic, u);
 		return false;

@@ -9,7 +9,7 @@
 #define UGNI_UNSETTLED_HPP
 
 #include "aries_hw.h"
-#include "cq_entry.hpp"
+#include "gni_entry.h"
 #include "objects.hpp"
 
 namespace ugni

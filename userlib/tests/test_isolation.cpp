@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /* What must be refused: each with a cause that names it, and the target's memory as it was. */
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 #include "rank.hpp"
 
 #include <thread>
@@ -18,7 +18,7 @@ static void refused(const Rank &from, const Rank &target, const gni_mem_handle_t
 	std::vector<unsigned char> own(from.bytes, from.bytes + from.size);
 	gni_mem_handle_t sealed = handle;
 
-	sealed.qword2 = (sealed.qword2 & ~(0xffULL << 56)) | static_cast<uint64_t>(ugni::mem_crc(sealed)) << 56;
+	sealed.qword2 = (sealed.qword2 & ~(0xffULL << 56)) | static_cast<uint64_t>(gni_hndl_crc(&sealed)) << 56;
 	for (gni_post_type_t type : {GNI_POST_FMA_PUT, GNI_POST_RDMA_PUT, GNI_POST_AMO, GNI_POST_FMA_PUT_W_SYNCFLAG,
 				     GNI_POST_FMA_GET, GNI_POST_RDMA_GET}) {
 		if (!reading && (type == GNI_POST_FMA_GET || type == GNI_POST_RDMA_GET))

@@ -2,10 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /* Memory handles: the bits that clients rely on. */
 #include "cmocka_cpp.hpp"
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 #include "session.hpp"
-
-using namespace ugni;
 
 /* The check value of CRC-8/MAXIM over "123456789" is 0xa1; here bit by bit, as the definition says. */
 static uint8_t crc8_maxim(const unsigned char *bytes, size_t n)
@@ -26,41 +24,44 @@ static void crc_is_maxim(void **)
 	for (uint64_t i = 1; i < 200; i++) {
 		gni_mem_handle_t h = {i * 0x9e3779b97f4a7c15, i * 0xd1b54a32d192ed03};
 		/* Little endian: the 15 bytes before the code, in memory order. */
-		assert_int_equal(mem_crc(h), crc8_maxim(reinterpret_cast<const unsigned char *>(&h), 15));
+		assert_int_equal(gni_hndl_crc(&h), crc8_maxim(reinterpret_cast<const unsigned char *>(&h), 15));
 	}
 }
 
 static void encode(void **)
 {
-	gni_mem_handle_t h = mem_encode(
-		{.address = 0x7f1234567000, .pages = 0x89, .mdh = 0xabc, .page_shift = 12, .flags = kMemReadOnly});
+	gni_mem_handle_t h = gni_hndl_encode({.address = 0x7f1234567000,
+					      .pages = 0x89,
+					      .mdh = 0xabc,
+					      .page_shift = 12,
+					      .flags = GNI_HNDL_READ_ONLY});
 
 	assert_true(h.qword1 == 0xabc00007f1234567);
 	assert_true((h.qword2 & 0x00ffffffffffffff) == ((1ULL << 34) | (12ULL << 28) | 0x89));
-	assert_true(mem_intact(h));
-	MemHandle m = mem_decode(h);
+	assert_true(gni_hndl_intact(&h));
+	gni_hndl m = gni_hndl_decode(&h);
 	assert_true(m.address == 0x7f1234567000 && m.pages == 0x89 && m.mdh == 0xabc && m.page_shift == 12 &&
-		    m.flags == kMemReadOnly);
+		    m.flags == GNI_HNDL_READ_ONLY);
 }
 
 static void second_format(void **)
 {
 	gni_mem_handle_t h = {0xfff0000000000001, 0};
 
-	assert_int_equal(mem_mdh(h), 0xfff);
-	h.qword2 = static_cast<uint64_t>(kMemSecondFormat) << 34 | 0x123ULL << 42;
-	assert_int_equal(mem_mdh(h), 0x123);
+	assert_int_equal(gni_hndl_mdh(&h), 0xfff);
+	h.qword2 = static_cast<uint64_t>(GNI_HNDL_SECOND_FORMAT) << 34 | 0x123ULL << 42;
+	assert_int_equal(gni_hndl_mdh(&h), 0x123);
 }
 
 static void none_and_damaged(void **)
 {
 	gni_mem_handle_t h = {};
 
-	assert_true(mem_none(h));
-	assert_false(mem_intact(h));
-	h = mem_encode({.address = 0x1000, .pages = 1, .mdh = 5, .page_shift = 12, .flags = 0});
+	assert_true(gni_hndl_none(&h));
+	assert_false(gni_hndl_intact(&h));
+	h = gni_hndl_encode({.address = 0x1000, .pages = 1, .mdh = 5, .page_shift = 12, .flags = 0});
 	h.qword1 ^= 1;
-	assert_false(mem_intact(h));
+	assert_false(gni_hndl_intact(&h));
 }
 
 static void registration_makes_a_handle(void **)
@@ -70,8 +71,8 @@ static void registration_makes_a_handle(void **)
 	uint64_t address = 0x7f0000001234;
 
 	assert_rc(SUCCESS, GNI_MemRegister(s.nic, address, 0x2000, nullptr, GNI_MEM_READ_ONLY, ~0U, &h));
-	MemHandle m = mem_decode(h);
-	assert_true(m.address == 0x7f0000001000 && m.pages == 3 && m.flags == kMemReadOnly && m.page_shift == 12);
+	gni_hndl m = gni_hndl_decode(&h);
+	assert_true(m.address == 0x7f0000001000 && m.pages == 3 && m.flags == GNI_HNDL_READ_ONLY && m.page_shift == 12);
 	assert_int_equal(s.file().registrations.rbegin()->second.flags, KGNI_MEM_READ_ONLY);
 	assert_int_equal(s.file().registrations.rbegin()->second.cq, KGNI_NO_CQ);
 	int yes = 7;
@@ -198,7 +199,7 @@ static void virtual_and_plain(void **)
 
 	assert_rc(SUCCESS, GNI_MemRegister(s.nic, reinterpret_cast<uint64_t>(s.bytes), 8, nullptr, GNI_MEM_USE_VMDH,
 					   number, &place));
-	assert_int_equal(ugni::mem_mdh(place), ugni::mem_mdh(plain));
+	assert_int_equal(gni_hndl_mdh(&place), gni_hndl_mdh(&plain));
 	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &place));
 	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &place));
 	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &plain));
@@ -206,15 +207,16 @@ static void virtual_and_plain(void **)
 
 static void rebuild(void **)
 {
-	gni_mem_handle_t from = mem_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 21, .flags = kMemVmdh});
+	gni_mem_handle_t from =
+		gni_hndl_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 21, .flags = GNI_HNDL_VMDH});
 	gni_mem_handle_t to = {};
 
 	assert_rc(SUCCESS, GNI_RebuildMemHndl(&from, 77, &to));
-	assert_int_equal(mem_mdh(to), 77);
-	assert_true(mem_intact(to) && mem_decode(to).pages == 9 && mem_decode(to).page_shift == 21);
-	from = mem_encode({.address = 0, .pages = 0, .mdh = 5, .page_shift = 12, .flags = kMemVmdh});
+	assert_int_equal(gni_hndl_mdh(&to), 77);
+	assert_true(gni_hndl_intact(&to) && gni_hndl_decode(&to).pages == 9 && gni_hndl_decode(&to).page_shift == 21);
+	from = gni_hndl_encode({.address = 0, .pages = 0, .mdh = 5, .page_shift = 12, .flags = GNI_HNDL_VMDH});
 	assert_rc(INVALID_STATE, GNI_RebuildMemHndl(&from, 77, &to));
-	from = mem_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 12, .flags = 0});
+	from = gni_hndl_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 12, .flags = 0});
 	assert_rc(INVALID_PARAM, GNI_RebuildMemHndl(&from, 77, &to));
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /* Regions in several pieces, and regions that are populated later: the library over the device model. */
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 #include "rank.hpp"
 
 #include <vector>
-
-using namespace ugni;
 
 constexpr size_t kPageBytes = 4096;
 
@@ -40,14 +38,14 @@ void reserve_and_update(void **)
 	assert_rc(SUCCESS,
 		  GNI_MemRegister(p.b.nic, start, pages * kPageBytes, p.b.remote, GNI_MEM_RESERVE_REGION, ~0U, &h));
 	const gni_mem_handle_t reserved = h;
-	assert_int_equal(mem_decode(h).pages, 0);
+	assert_int_equal(gni_hndl_decode(&h).pages, 0);
 	gni_post_descriptor_t d = put(p.a, h, start, 64);
 	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
 
 	assert_rc(SUCCESS,
 		  GNI_MemRegister(p.b.nic, start + kPageBytes + 100, 10, nullptr, GNI_MEM_UPDATE_REGION, ~0U, &h));
-	assert_int_equal(mem_decode(h).pages, pages);
-	assert_int_equal(mem_decode(h).mdh, mem_decode(reserved).mdh);
+	assert_int_equal(gni_hndl_decode(&h).pages, pages);
+	assert_int_equal(gni_hndl_decode(&h).mdh, gni_hndl_decode(&reserved).mdh);
 	d = put(p.a, h, start, 64);
 	assert_int_equal(p.a.run(&d), ARIES_ST_TRANSLATION);
 	memset(p.a.bytes, 0x5a, 64);
@@ -114,9 +112,9 @@ void segments(void **)
 	uint64_t address = 1, length = 1;
 
 	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 3, p.b.remote, 0, ~0U, &h));
-	assert_true(mem_intact(h));
-	assert_int_equal(mem_decode(h).pages, 4);
-	assert_int_equal(mem_decode(h).address, 0);
+	assert_true(gni_hndl_intact(&h));
+	assert_int_equal(gni_hndl_decode(&h).pages, 4);
+	assert_int_equal(gni_hndl_decode(&h).address, 0);
 	gni_mem_handle_t walk = p.b.handle;
 	assert_rc(SUCCESS, GNI_MemQueryHndls(p.b.nic, -1, &walk, &address, &length));
 	assert_int_equal(address, 0);
@@ -196,8 +194,8 @@ void same_handle_everywhere(void **)
 	int yes = 0;
 	assert_rc(SUCCESS, GNI_MemHndlQueryAttr(&hb, GNI_MEMHNDL_ATTR_VMDH, &yes));
 	assert_int_equal(yes, 1);
-	assert_int_equal(mem_mdh(ha), 3);
-	assert_int_equal(mem_mdh(hb), 3);
+	assert_int_equal(gni_hndl_mdh(&ha), 3);
+	assert_int_equal(gni_hndl_mdh(&hb), 3);
 	/* The handle of the own region, with own addresses: offsets from its start are what travels. */
 	gni_post_descriptor_t d = put(p.a, ha, reinterpret_cast<uintptr_t>(a), 8);
 	memset(p.a.bytes, 0x42, 64);
@@ -218,7 +216,7 @@ void same_handle_everywhere(void **)
 	d = put(p.a, computed, reinterpret_cast<uintptr_t>(a), 8);
 	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
 	assert_rc(SUCCESS, reg(p.b, b, ~0U, &other));
-	assert_int_equal(mem_mdh(other), 0);
+	assert_int_equal(gni_hndl_mdh(&other), 0);
 	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
 	assert_rc(SUCCESS, GNI_MemDeregister(p.b.nic, &other));
 	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
@@ -238,18 +236,18 @@ void segments_at_a_place(void **)
 	assert_rc(INVALID_PARAM, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 2, &other));
 	assert_rc(SUCCESS, GNI_SetMddResources(p.b.nic, 4));
 	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 2, &h));
-	assert_int_equal(mem_mdh(h), 2);
-	assert_int_equal(mem_decode(h).address, 0);
-	assert_int_equal(mem_decode(h).pages, 2);
+	assert_int_equal(gni_hndl_mdh(&h), 2);
+	assert_int_equal(gni_hndl_decode(&h).address, 0);
+	assert_int_equal(gni_hndl_decode(&h).pages, 2);
 	assert_rc(ERROR_RESOURCE, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 2, &other));
 	assert_rc(INVALID_PARAM, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 4, &other));
 	assert_true(other.qword1 == 1 && other.qword2 == 2);
 	/* The index counts for nothing without the flag. */
 	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, 0, 2, &other));
-	assert_int_not_equal(mem_name(h), mem_name(other));
+	assert_int_not_equal(gni_hndl_name(&h), gni_hndl_name(&other));
 	assert_rc(SUCCESS, GNI_MemDeregister(p.b.nic, &other));
 	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, ~0U, &other));
-	assert_int_equal(mem_mdh(other), 0);
+	assert_int_equal(gni_hndl_mdh(&other), 0);
 	memset(p.a.bytes, 0x42, 64);
 	gni_post_descriptor_t d = put(p.a, h, kPageBytes - 16, 64);
 	assert_int_equal(p.a.run(&d), ARIES_ST_OK);

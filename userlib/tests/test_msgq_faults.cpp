@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /* Message queues over the device model when things go wrong: losses, repetitions, damage, death. */
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 #include "msgq_rank.hpp"
 
 #include <atomic>

@@ -5,7 +5,7 @@
  * kind of handle at both ends, every byte of both regions looked at.
  */
 #include "atomic.hpp"
-#include "memhandle.hpp"
+#include "gni_memhandle.h"
 #include "objects.hpp"
 #include "rank.hpp"
 
@@ -30,14 +30,14 @@ struct Name {
 	uint64_t start;
 
 	uint64_t at(size_t offset) const { return start + offset; }
-	bool checked() const { return mem_intact(handle); }
+	bool checked() const { return gni_hndl_intact(&handle); }
 };
 
 /* As libfabric's scalable mode builds one: place and flag, all ones for the pages, no address; a check code or none. */
 gni_mem_handle_t built(bool check_code)
 {
-	const MemHandle m = {.address = 0, .pages = 0xfffffff, .mdh = kPlace, .page_shift = 12, .flags = kMemVmdh};
-	gni_mem_handle_t h = mem_encode(m);
+	const gni_hndl m = {.address = 0, .pages = 0xfffffff, .mdh = kPlace, .page_shift = 12, .flags = GNI_HNDL_VMDH};
+	gni_mem_handle_t h = gni_hndl_encode(m);
 
 	if (!check_code)
 		h.qword2 &= ~(0xffULL << 56);
