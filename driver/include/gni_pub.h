@@ -3365,7 +3365,27 @@ const char *gni_job_res_to_str(gni_job_res_t res_type);
 
 #else /* __KERNEL__ */
 
-/* ---- Kernel functions; "Context" says where each may be called ---- */
+/* ---- Kernel functions ----
+ *
+ * One without a comment has arguments and return codes of the GNI_ function that it is named after
+ * (gni_smsg_buff_size_needed(): GNI_SmsgBufferSizeNeeded()). Where they may be called:
+ *
+ * Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *	gni_cdm_create, gni_cdm_destroy, gni_cdm_attach, gni_mem_register,
+ *	gni_mem_register_segments, gni_cq_create, gni_cq_destroy, gni_smsg_init
+ * Process context; may sleep.
+ *	gni_ep_postdata, gni_ep_postdata_w_id, gni_ep_postdata_wait,
+ *	gni_postdata_probe_wait_by_id, gni_subscribe_errors, gni_release_errors,
+ *	gni_wait_error_events
+ * Any, but not while another call on the endpoint or a read of its source queue runs.
+ *	gni_ep_destroy
+ * Any. What may not sleep spins while accesses are in flight, and leaves the rest to a work.
+ *	gni_mem_deregister
+ * Any. What may not sleep is told GNI_RC_SUCCESS whether or not there was a hold.
+ *	gni_mem_mdd_release
+ * Any, under spinlocks and with interrupts off, too.
+ *	all others
+ */
 
 /*
  * Version of kGNI, packed; for symbol_get(). Clients that find it old serialise their calls: all
@@ -3373,35 +3393,8 @@ const char *gni_job_res_to_str(gni_job_res_t res_type);
  */
 extern uint32_t kgni_driver_version;
 
-/**
- * gni_cdm_create() - kernel form of GNI_CdmCreate()
- * @inst_id: 32-bit id of this instance, unique in the domain on this node; peers name it so
- * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
- * @cookie: 32-bit name of the protection domain, the same on all nodes
- * @modes: GNI_CDM_MODE_* bits, 0 for the defaults
- * @cdm_hndl: out: domain
- *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - @cdm_hndl is NULL, @ptag is 0, or @modes has bits that are unknown or
- *   exclude each other
- * * %GNI_RC_ERROR_NOMEM - no memory
- */
 gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes,
 			    gni_cdm_handle_t *cdm_hndl);
-
-/**
- * gni_cdm_destroy() - kernel form of GNI_CdmDestroy()
- * @cdm_hndl: domain
- *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- */
 gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl);
 
 /**
@@ -3410,8 +3403,6 @@ gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl);
  * @device_id: number of the NIC, as N of /dev/kgniN
  * @local_addr: out: network address of the NIC
  * @nic_hndl: out: NIC handle
- *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
@@ -3424,33 +3415,7 @@ gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl);
 gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32_t *local_addr,
 			    gni_nic_handle_t *nic_hndl);
 
-/**
- * gni_ep_create() - kernel form of GNI_EpCreate()
- * @nic_hndl: NIC handle
- * @src_cq_hndl: queue for local and global events
- * @ep_hndl: out: endpoint
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_ERROR_NOMEM - no memory
- */
 gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl);
-
-/**
- * gni_ep_set_eventdata() - kernel form of GNI_EpSetEventData()
- * @ep_hndl: endpoint
- * @local_event: data of events in the source queue, local and global
- * @remote_event: data of remote events, which are in the target's queue
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
- */
 gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event);
 
 /**
@@ -3458,8 +3423,6 @@ gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event,
  * @ep_hndl: endpoint
  * @remote_addr: network address (PE) of the peer
  * @remote_id: instance id of the peer, 32 bits
- *
- * Context: Any, under spinlocks and with interrupts off, too.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
@@ -3469,48 +3432,8 @@ gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event,
  */
 gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id);
 
-/**
- * gni_ep_unbind() - kernel form of GNI_EpUnbind()
- * @ep_hndl: endpoint
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- * * %GNI_RC_NOT_DONE - transfers are outstanding: read the queue and try again
- */
 gni_return_t gni_ep_unbind(gni_ep_handle_t ep_hndl);
-
-/**
- * gni_ep_destroy() - kernel form of GNI_EpDestroy()
- * @ep_hndl: endpoint
- *
- * Context: Any, but not while another call on the endpoint or a read of its source queue runs.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- */
 gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl);
-
-/**
- * gni_ep_postdata() - kernel form of GNI_EpPostData()
- * @ep_hndl: endpoint
- * @in_data: bytes to send, copied by the call
- * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
- * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
- * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
- *
- * Context: Process context; may sleep.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram already
- * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
- */
 gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			     uint16_t buf_size);
 
@@ -3525,8 +3448,6 @@ gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t da
  *
  * The only form for unbound endpoints.
  *
- * Context: Process context; may sleep.
- *
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
@@ -3538,135 +3459,16 @@ gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t da
 gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 				  uint16_t buf_size, uint64_t datagram_id);
 
-/**
- * gni_ep_postdata_test() - kernel form of GNI_EpPostDataTest()
- * @ep_hndl: endpoint
- * @post_state: out: state of the datagram
- * @remote_addr: out: network address (PE) of the peer
- * @remote_id: out: instance id of the peer
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NO_MATCH - the endpoint has no datagram
- * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
- * * %GNI_RC_ERROR_NOMEM - no memory
- */
 gni_return_t gni_ep_postdata_test(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state, uint32_t *remote_addr,
 				  uint32_t *remote_id);
-
-/**
- * gni_ep_postdata_test_by_id() - kernel form of GNI_EpPostDataTestById()
- * @ep_hndl: endpoint
- * @datagram_id: id of the datagram, not all ones
- * @post_state: out: state of the datagram
- * @remote_addr: out: network address (PE) of the peer
- * @remote_id: out: instance id of the peer
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
- * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
- * * %GNI_RC_ERROR_NOMEM - no memory
- */
 gni_return_t gni_ep_postdata_test_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id, gni_post_state_t *post_state,
 					uint32_t *remote_addr, uint32_t *remote_id);
-
-/**
- * gni_ep_postdata_wait() - kernel form of GNI_EpPostDataWait()
- * @ep_hndl: endpoint
- * @timeout: milliseconds, all ones for no limit, 0 is refused
- * @post_state: out: state of the datagram
- * @remote_addr: out: network address (PE) of the peer
- * @remote_id: out: instance id of the peer
- *
- * Context: Process context; may sleep.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_TIMEOUT - @timeout is over, and the exchange is not
- * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
- * * %GNI_RC_NO_MATCH - the endpoint has no datagram
- * * %GNI_RC_ERROR_NOMEM - no memory
- */
 gni_return_t gni_ep_postdata_wait(gni_ep_handle_t ep_hndl, uint32_t timeout, gni_post_state_t *post_state,
 				  uint32_t *remote_addr, uint32_t *remote_id);
-
-/**
- * gni_postdata_probe() - kernel form of GNI_PostDataProbe()
- * @nic_hndl: NIC handle
- * @remote_addr: out: network address (PE) of the peer
- * @remote_id: out: instance id of the peer
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NO_MATCH - no datagram is finished
- */
 gni_return_t gni_postdata_probe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr, uint32_t *remote_id);
-
-/**
- * gni_postdata_probe_by_id() - kernel form of GNI_PostDataProbeById()
- * @nic_hndl: NIC handle
- * @datagram_id: out: id of the datagram, not all ones
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NO_MATCH - no datagram with an id is finished
- */
 gni_return_t gni_postdata_probe_by_id(gni_nic_handle_t nic_hndl, uint64_t *datagram_id);
-
-/**
- * gni_postdata_probe_wait_by_id() - kernel form of GNI_PostdataProbeWaitById()
- * @nic_hndl: NIC handle
- * @timeout: milliseconds, all ones for no limit
- * @datagram_id: out: id of the datagram, not all ones
- *
- * Context: Process context; may sleep.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_TIMEOUT - @timeout is over, and no datagram is finished
- */
 gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t timeout, uint64_t *datagram_id);
-
-/**
- * gni_ep_postdata_cancel() - kernel form of GNI_EpPostDataCancel()
- * @ep_hndl: endpoint
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- * * %GNI_RC_NO_MATCH - the endpoint has no datagram
- */
 gni_return_t gni_ep_postdata_cancel(gni_ep_handle_t ep_hndl);
-
-/**
- * gni_ep_postdata_cancel_by_id() - kernel form of GNI_EpPostDataCancelById()
- * @ep_hndl: endpoint
- * @datagram_id: id of the datagram, not all ones
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
- * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
- */
 gni_return_t gni_ep_postdata_cancel_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id);
 
 /**
@@ -3679,8 +3481,6 @@ gni_return_t gni_ep_postdata_cancel_by_id(gni_ep_handle_t ep_hndl, uint64_t data
  * @mem_hndl: in, out: memory handle
  *
  * A range of kernel virtual addresses.
- *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
@@ -3704,8 +3504,6 @@ gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint6
  * With GNI_MEM_PHYS_SEGMENTS each segment is the page that a physical address is in, and its length
  * is not looked at.
  *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
- *
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - a bad handle, no segment, one of length 0, or flags or a slot that
@@ -3727,9 +3525,6 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
  * With a hold time the descriptor is disabled now and reused only after gni_mem_mdd_release() or
  * that many milliseconds. When it returns nobody reaches the memory.
  *
- * Context: Any. What may not sleep spins while accesses are in flight, and leaves the rest to a
- * work.
- *
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - a bad NIC handle, or a memory handle that is zeroed, foreign, or ended
@@ -3741,8 +3536,6 @@ gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem
  * gni_mem_mdd_release() - end the hold of a deregistered memory descriptor
  * @nic_hndl: NIC handle
  * @mem_hndl: memory handle
- *
- * Context: Any. What may not sleep is told GNI_RC_SUCCESS whether or not there was a hold.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
@@ -3762,8 +3555,6 @@ gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *me
  * @event_handler runs in interrupt context after @delay_index events (0: each one). Nobody can wait
  * on such a queue.
  *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
- *
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - a bad NIC handle, NULL, or no entries
@@ -3773,17 +3564,6 @@ gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *me
 gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_index,
 			   gni_cq_event_hndlr_f *event_handler, uint64_t usr_event_data, gni_cq_handle_t *cq_hndl);
 
-/**
- * gni_cq_destroy() - kernel form of GNI_CqDestroy()
- * @cq_hndl: completion queue
- *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- * * %GNI_RC_ERROR_RESOURCE - endpoints refer to it; nothing has happened
- */
 gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl);
 
 /**
@@ -3792,8 +3572,6 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl);
  * @post_descr: in, out: descriptor
  *
  * The local address may be physical with GNI_RDMAMODE_PHYS_ADDR.
- *
- * Context: Any, under spinlocks and with interrupts off, too.
  *
  * Return:
  * * %GNI_RC_SUCCESS - taken; the event tells the outcome
@@ -3807,96 +3585,11 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl);
  */
 gni_return_t gni_post_rdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
-/**
- * gni_post_fma() - kernel form of GNI_PostFma()
- * @ep_hndl: endpoint
- * @post_descr: in, out: descriptor
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - taken; the event tells the outcome
- * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, an unknown
- *   command, or modes that cannot be
- * * %GNI_RC_ALIGNMENT_ERROR - an address or the length is not aligned as the operation demands;
- *   nothing has happened
- * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
- */
 gni_return_t gni_post_fma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
-
-/**
- * gni_get_completed() - kernel form of GNI_GetCompleted()
- * @cq_hndl: completion queue
- * @event_data: entry, as GNI_CqGetEvent() gave it
- * @post_descr: out: descriptor of the event
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_DESCRIPTOR_ERROR - the event belongs to no posted descriptor; NULL is stored
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_TRANSACTION_ERROR - the transfer failed; its descriptor is stored, too
- */
 gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr);
-
-/**
- * gni_cq_get_event() - kernel form of GNI_CqGetEvent()
- * @cq_hndl: completion queue
- * @event_data: out: entry
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - an entry is stored
- * * %GNI_RC_NOT_DONE - the queue is empty
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_ERROR_RESOURCE - events were lost; the stored entry has the overrun mark, and reading
- *   on is allowed
- * * %GNI_RC_TRANSACTION_ERROR - the stored entry reports a failed transfer
- */
 gni_return_t gni_cq_get_event(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data);
-
-/**
- * gni_cq_error_str() - kernel form of GNI_CqErrorStr()
- * @entry: entry of a queue
- * @buffer: out: room for the text
- * @len: bytes of that
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
- * * %GNI_RC_SIZE_ERROR - the text does not fit into @len bytes
- */
 gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len);
-
-/**
- * gni_cq_error_recoverable() - kernel form of GNI_CqErrorRecoverable()
- * @entry: entry of a queue
- * @recoverable: out: 1 or 0
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
- * * %GNI_RC_INVALID_STATE - a status without a meaning
- */
 gni_return_t gni_cq_error_recoverable(gni_cq_entry_t entry, uint32_t *recoverable);
-
-/**
- * gni_smsg_buff_size_needed() - kernel form of GNI_SmsgBufferSizeNeeded()
- * @smsg_attr: mailbox description
- * @size: out: bytes
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - NULL, an unknown type, or a size or credits of 0 or too large
- */
 gni_return_t gni_smsg_buff_size_needed(gni_smsg_attr_t *smsg_attr, unsigned int *size);
 
 /**
@@ -3904,8 +3597,6 @@ gni_return_t gni_smsg_buff_size_needed(gni_smsg_attr_t *smsg_attr, unsigned int 
  * @ep_hndl: endpoint
  * @local_smsg_attr: own mailbox
  * @remote_smsg_attr: the peer's mailbox
- *
- * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
@@ -3917,78 +3608,11 @@ gni_return_t gni_smsg_buff_size_needed(gni_smsg_attr_t *smsg_attr, unsigned int 
 gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr,
 			   gni_smsg_attr_t *remote_smsg_attr);
 
-/**
- * gni_smsg_set_delivery_mode() - kernel form of GNI_SmsgSetDeliveryMode()
- * @nic_handle: NIC handle
- * @dlvr_mode: GNI_DLVMODE_* bits
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
- */
 gni_return_t gni_smsg_set_delivery_mode(gni_nic_handle_t nic_handle, uint16_t dlvr_mode);
-
-/**
- * gni_smsg_send() - kernel form of GNI_SmsgSend()
- * @ep_hndl: endpoint
- * @header: first part of the message, may be NULL if @header_length is 0
- * @header_length: bytes of @header
- * @data: second part of the message, may be NULL if @data_length is 0
- * @data_length: bytes of @data
- * @msg_id: 32 bits that come back in the event of the source queue
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - taken; the event tells the outcome
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NOT_DONE - no credit, or no request; try again after reaping events
- * * %GNI_RC_ERROR_RESOURCE - larger than msg_maxsize of the mailbox
- */
 gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			   uint32_t data_length, uint32_t msg_id);
-
-/**
- * gni_smsg_getnext() - kernel form of GNI_SmsgGetNext()
- * @ep_hndl: endpoint
- * @header: out: start of the message, in the mailbox
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - a message is there
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NOT_DONE - no message is there
- * * %GNI_RC_INVALID_STATE - the mailbox is corrupt
- */
 gni_return_t gni_smsg_getnext(gni_ep_handle_t ep_hndl, void **header);
-
-/**
- * gni_smsg_release() - kernel form of GNI_SmsgRelease()
- * @ep_hndl: endpoint
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- * * %GNI_RC_NOT_DONE - there is no current message
- */
 gni_return_t gni_smsg_release(gni_ep_handle_t ep_hndl);
-
-/**
- * gni_smsg_set_max_retrans() - kernel form of GNI_SmsgSetMaxRetrans()
- * @nic_handle: NIC handle
- * @max_retrans: repetitions, FMA_SMSG_MAX_RETRANS_DEFAULT without this call
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
- */
 gni_return_t gni_smsg_set_max_retrans(gni_nic_handle_t nic_handle, uint16_t max_retrans);
 
 /**
@@ -4003,8 +3627,6 @@ gni_return_t gni_smsg_set_max_retrans(gni_nic_handle_t nic_handle, uint16_t max_
  * @EEQ_size 0: no queue, callbacks only. Both functions are called in process context without any
  * lock, one at a time for a NIC handle, so they may sleep and may call everything. The original
  * driver calls them in atomic context.
- *
- * Context: Process context; may sleep.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
@@ -4022,8 +3644,6 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
  * If a function of the subscription is running this waits until it returns, unless it is called by
  * a function that kGNI has called for the same NIC handle. No function of it is called afterwards.
  *
- * Context: Process context; may sleep.
- *
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - a bad handle
@@ -4031,45 +3651,8 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
  */
 gni_return_t gni_release_errors(gni_err_handle_t err_handle);
 
-/**
- * gni_get_error_mask() - kernel form of GNI_GetErrorMask()
- * @err_handle: subscription
- * @mask: out: GNI_ERRMASK_* bits
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- */
 gni_return_t gni_get_error_mask(gni_err_handle_t err_handle, gni_error_mask_t *mask);
-
-/**
- * gni_set_error_mask() - kernel form of GNI_SetErrorMask()
- * @err_handle: subscription
- * @mask_in: new mask
- * @mask_out: out: mask before
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- */
 gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t mask_in, gni_error_mask_t *mask_out);
-
-/**
- * gni_get_error_event() - kernel form of GNI_GetErrorEvent()
- * @err_handle: subscription
- * @event: out: error event
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - an event is stored
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NOT_DONE - no event is there
- */
 gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t *event);
 
 /**
@@ -4079,8 +3662,6 @@ gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t 
  * @events_size: elements of @events
  * @timeout: milliseconds for followers
  * @num_events: out: how many came
- *
- * Context: Process context; may sleep.
  *
  * Return:
  * * %GNI_RC_SUCCESS - as many as fit are stored
@@ -4092,18 +3673,6 @@ gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t 
 gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,
 				   uint32_t timeout, uint32_t *num_events);
 
-/**
- * gni_set_error_ptag() - kernel form of GNI_SetErrorPtag()
- * @err_handle: subscription
- * @ptag: protection tag, 0 for all
- *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
- * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
- */
 gni_return_t gni_set_error_ptag(gni_err_handle_t err_handle, uint8_t ptag);
 
 /**
@@ -4116,8 +3685,6 @@ gni_return_t gni_set_error_ptag(gni_err_handle_t err_handle, uint8_t ptag);
  * call there is one call with the sum of both. gni_cdm_destroy() waits until it returns, unless it
  * is called by the function itself.
  *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
@@ -4129,8 +3696,6 @@ gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl, void (*qsce_fun
  * gni_get_quiesce_status() - is the network quiesced
  * @nic_hndl: NIC handle
  *
- * Context: Any, under spinlocks and with interrupts off, too.
- *
  * Return: 1 while it is, else 0.
  */
 uint32_t gni_get_quiesce_status(gni_nic_handle_t nic_hndl);
@@ -4141,8 +3706,6 @@ uint32_t gni_get_quiesce_status(gni_nic_handle_t nic_hndl);
  * @errno_ptr: out: record
  *
  * Clears the record.
- *
- * Context: Any, under spinlocks and with interrupts off, too.
  *
  * Return:
  * * %GNI_RC_SUCCESS - done

@@ -5,6 +5,8 @@
 import collections
 import re
 import subprocess
+import tempfile
+from pathlib import Path
 
 from opengni import host
 from opengni.version import version
@@ -22,6 +24,7 @@ HEADERS = {
     "aries-hw": ("Formats in memory: aries_hw.h", "What driver, libraries and the NIC agree on.", host.TOP / "driver/include/aries_hw.h"),
 }
 PLACES = {GNI: "<gni_pub.h>", HEADERS["krca"][2]: "<krca_lib.h>"}
+KERNEL = "#else /* __KERNEL__ */"
 PAGE = re.compile(r'^\.TH "(.*?)" 9 "(.*?)" .*$', re.M)
 MOST_RELATED = 16
 TYPE = re.compile(r"(?:struct|enum|union) (\w+)")
@@ -34,10 +37,49 @@ class ApiError(Exception):
 Page = collections.namedtuple("Page", "name section purpose synopsis parts header")
 
 
+def text_of(path):
+    """A header, where each function has a comment with all that is said of it."""
+    text = path.read_text(encoding="utf-8")
+    return _with_kernel_forms(text) if path == GNI else text
+
+
+def _with_kernel_forms(text):
+    """gni_pub.h says arguments and codes once, at the GNI_ function, and where functions of the kernel may be called in one table."""
+    user, kernel = text.split(KERNEL, 1)
+    told = re.search(r"/\* ---- Kernel functions ----\n(.*?)\*/", kernel, re.S)[1]
+    names = {kernel_name: name for kernel_name, name in re.findall(r"(gni_\w+)\(\): (GNI_\w+)\(\)", told)}
+    contexts = {name: sentence for sentence, group in re.findall(r"^ \* (\S.*)\n((?: \*\t.*\n)+)", told, re.M)
+                for name in re.findall(r"gni_\w+|all others", group)}
+    forms = {name.lower().replace("_", ""): (name, comment)
+             for comment, name in re.findall(r"^/\*\*\n((?: \*(?!/).*\n)+) \*/\n\w[\w *]*\b(GNI_\w+)\(", user, re.M)}
+
+    def complete(found):
+        comment, declaration, function = found.groups()
+        if not comment:
+            key = names.get(function, function).lower().replace("_", "")
+            if key not in forms:
+                raise ApiError(f"{function} has neither a comment nor a form for programs")
+            name, of_program = forms[key]
+            arguments = of_program.partition("\n *\n")[0].partition("\n")[2]
+            returned = of_program[of_program.index(" * Return:"):]
+            comment = f"/**\n * {function}() - kernel form of {name}()\n{arguments}\n *\n{returned} */\n"
+        context = contexts.get(function, contexts["all others"])
+        return comment.replace(" * Return:", f" * Context: {context}\n *\n * Return:") + declaration
+
+    return user + KERNEL + re.sub(r"^(/\*\*\n(?: \*(?!/).*\n)+ \*/\n)?(\w[\w *]*\b(gni_\w+)\()", complete, kernel, flags=re.M)
+
+
 def kernel_doc(form, path):
     """What kernel-doc makes of a header; a warning is an error."""
     if not KERNEL_DOC.exists():
         raise ApiError("the kernel's kernel-doc is missing: run 'make linux-source'")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        copy.write_text(text_of(path), encoding="utf-8")
+        return _kernel_doc(form, copy)
+
+
+def _kernel_doc(form, path):
     made = subprocess.run([KERNEL_DOC, "-Werror", form, path], capture_output=True, text=True, check=False)
     if made.returncode:
         raise ApiError(f"{path.name}: {made.stderr.strip().splitlines()[0] if made.stderr else 'kernel-doc failed'}")
@@ -48,8 +90,8 @@ def pages():
     """Pages of the headers that programs and modules include: gni_pub.h and krca_lib.h."""
     found = []
     for path in PLACES:
-        declarations = path.read_text(encoding="utf-8")
-        kernel = declarations.split("#else /* __KERNEL__ */", 1)[1] if path == GNI else declarations
+        declarations = text_of(path)
+        kernel = declarations.split(KERNEL, 1)[1] if path == GNI else declarations
         pieces = PAGE.split(kernel_doc("-man", path))[1:]
         for _, title, body in zip(*[iter(pieces)] * 3):
             found.append(_page(title, body, declarations, kernel, path))

@@ -85,6 +85,21 @@ class Written(unittest.TestCase):
         self.assertNotIn("| ---", text)
         self.assertRegex(text, r"`trace`\n: a file with messages")
 
+    def test_functions_of_the_kernel(self):
+        """A form of a function for programs has its arguments and codes; the table of the header says where each may be called."""
+        kernel = api.text_of(api.GNI).split(api.KERNEL, 1)[1]
+        declared = re.findall(r"^\w[\w *]*\b(gni_\w+)\(", kernel, re.M)
+        self.assertGreater(len(declared), 40)
+        told = dict(re.findall(r"^ \* (gni_\w+)\(\) - (?:(?!\*/)[\s\S])*? \* Context: (.*)\n", kernel, re.M))
+        self.assertEqual(set(declared), set(told))
+        self.assertRegex(kernel, r"gni_smsg_buff_size_needed\(\) - kernel form of GNI_SmsgBufferSizeNeeded\(\)\n \* @smsg_attr: .*\n \* @size: ")
+        self.assertTrue(told["gni_cq_create"].startswith("Process context; may sleep. Elsewhere it warns"))
+        self.assertTrue(told["gni_post_fma"].startswith("Any, under spinlocks"))
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(api, "GNI", Path(folder) / "gni_pub.h"):
+            api.GNI.write_text(f"{api.KERNEL}\n/* ---- Kernel functions ----\n */\ngni_return_t gni_nothing(void);\n", encoding="utf-8")
+            with self.assertRaisesRegex(api.ApiError, "gni_nothing has neither"):
+                api.text_of(api.GNI)
+
 
 class Usage(unittest.TestCase):
     """Help texts of three kinds."""
