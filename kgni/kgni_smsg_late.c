@@ -19,22 +19,6 @@
 #include "kgni_smsg.h"
 
 /**
- * kgni_smsg_left() - record what is needed to retransmit a message that is in flight
- * @s: connection
- * @m: message
- * @place: where it was put
- *
- * The message counts as sent from now on. Context: gni_ep.lock held.
- */
-void kgni_smsg_left(struct kgni_smsg *s, struct kgni_message *m, struct gni_smsg_place place)
-{
-	m->spot = kgni_smsg_spot(s, place, m->bytes);
-	m->number = s->out.sent;
-	m->position = s->out.position;
-	kgni_smsg_sent(s, place);
-}
-
-/**
  * kgni_smsg_keep() - keep a copy of a message in flight, in case it is lost
  * @ep: endpoint with a connection
  * @text: message
@@ -49,12 +33,11 @@ void kgni_smsg_keep(struct gni_ep *ep, const struct kgni_text *text, struct gni_
 {
 	struct kgni_message *m = kgni_smsg_copy(ep, text, id, ARIES_ST_LATER);
 
-	if (!m) {
-		kgni_smsg_sent(ep->smsg, place);
-		return;
-	}
-	kgni_smsg_left(ep->smsg, m, place);
-	kgni_cq_keep(ep, m);
+	if (m)
+		m->spot = gni_smsg_next_spot(&ep->smsg->c, place, m->bytes, 0);
+	gni_smsg_sent(&ep->smsg->c, place);
+	if (m)
+		kgni_cq_keep(ep, m);
 }
 
 /* The result of an attempt. */
@@ -93,14 +76,14 @@ static enum kgni_mend kgni_smsg_put_again(struct gni_ep *ep, struct kgni_message
 /* One attempt for a message that was lost. If m->put is set it may have arrived all the same. */
 static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message *m)
 {
-	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_conn *c = &ep->smsg->c;
 	u64 word;
 	u8 status;
 
 	/* an attempt during a quiesce would fail, so it does not count */
 	if (READ_ONCE(ep->nic->quiet) && !READ_ONCE(ep->nic->gone))
 		return KGNI_MEND_AGAIN;
-	if (m->number < s->out.acknowledged) {
+	if (m->spot.number < c->out.acknowledged) {
 		m->status = ARIES_ST_OK;
 		return KGNI_MEND_OVER;
 	}
@@ -108,7 +91,8 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
 		return KGNI_MEND_OVER;
 	m->left--;
 	kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_COUNT);
-	status = kgni_smsg_read(ep, s->out.box.slots + (u64)m->spot.slot * GNI_SMSG_WORD, &word);
+	status = gni_env_smsg_read(ep, c, c->out.box.slots + (u64)m->spot.slot * GNI_SMSG_WORD,
+				   &word);
 	if (status != ARIES_ST_OK) {
 		m->status = status;
 		return kgni_smsg_unless_over(m);
@@ -120,8 +104,8 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
 	}
 	/* a mailbox without a queue, see kgni_smsg_put_quietly() */
 	if (m->status == ARIES_ST_NO_CQ)
-		s->events &= ~ARIES_EV_REMOTE;
-	else if (!s->repeats || !gni_status_recoverable(m->status))
+		c->events &= ~ARIES_EV_REMOTE;
+	else if (!c->repeats || !gni_status_recoverable(m->status))
 		return KGNI_MEND_OVER;
 	return kgni_smsg_put_again(ep, m);
 }
@@ -133,21 +117,8 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
  */
 static void kgni_smsg_give_up(struct gni_ep *ep, const struct kgni_message *m)
 {
-	struct kgni_smsg *s = ep->smsg;
-	struct kgni_sender *out = &s->out;
-
-	if (m->number + 1 != out->sent || s->unsure || s->waiting) {
+	if (ep->smsg->waiting || !gni_smsg_withdraw(&ep->smsg->c, &m->spot, m->put))
 		WRITE_ONCE(ep->smsg_late, true);
-		return;
-	}
-	out->sent--;
-	out->slot = m->spot.slot;
-	out->turn = m->spot.header & GNI_SMSG_TURN;
-	out->position = m->position;
-	out->used -= m->spot.place.taken;
-	s->unsure = m->put;
-	s->unsure_header = m->spot.header;
-	s->unsure_place = m->spot.place;
 }
 
 /**

@@ -5,29 +5,15 @@
 #include "kgni_fma.h"
 #include "kgni_smsg.h"
 
+/* The first time a peer that does not answer is asked more than once. */
+#define KGNI_FIRST_TRIES 5
+
 /* Prepare an access to the peer's mailbox. */
 static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 at, u32 msg_id)
 {
-	kgni_fma_begin(fma, ep, ep->smsg->out.box.mdh, at & GNI_OFFSET_MASK);
+	kgni_fma_begin(fma, ep, ep->smsg->c.out.box.mdh, at & GNI_OFFSET_MASK);
 	fma->desc.dlvr_mode = ep->nic->smsg_delivery;
 	fma->desc.local_event = msg_id;
-}
-
-/**
- * kgni_smsg_spot() - where the next message goes
- * @s: connection
- * @place: its place in the ring
- * @bytes: size of header and data
- *
- * Context: gni_ep.lock held. Return: where it goes.
- */
-struct kgni_spot kgni_smsg_spot(const struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
-{
-	return (struct kgni_spot){
-		.place = place,
-		.slot = s->out.slot,
-		.header = gni_smsg_header(s->out.key, s->out.sent, bytes, 0, s->out.turn),
-	};
 }
 
 /**
@@ -43,14 +29,14 @@ struct kgni_spot kgni_smsg_spot(const struct kgni_smsg *s, struct gni_smsg_place
  * Context: any; gni_ep.lock held. Return: what became of it.
  */
 struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text,
-				 const struct kgni_spot *spot, u16 id)
+				 const struct gni_smsg_spot *spot, u16 id)
 {
-	struct kgni_smsg *s = ep->smsg;
-	u64 prefix[2] = { s->in.credit, s->out.identity };
+	const struct gni_smsg_conn *c = &ep->smsg->c;
+	u64 prefix[2] = { c->in.credit, c->out.identity };
 	const struct kvec parts[] = { { prefix, GNI_SMSG_PREFIX }, text->part[0], text->part[1] };
 	struct kgni_line line = { .parts = parts, .count = ARRAY_SIZE(parts) };
 	u32 left = GNI_SMSG_PREFIX + text->bytes;
-	u64 at = s->out.box.ring + spot->place.at;
+	u64 at = c->out.box.ring + spot->place.at;
 	struct kgni_try t = {};
 	struct aries_fma fma;
 
@@ -65,11 +51,11 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 		fma.desc.offset = at & GNI_OFFSET_MASK;
 	}
 	line.bytes = left;
-	fma.desc.sync_offset = (s->out.box.slots + (u64)spot->slot * GNI_SMSG_WORD) &
+	fma.desc.sync_offset = (c->out.box.slots + (u64)spot->slot * GNI_SMSG_WORD) &
 			       GNI_OFFSET_MASK;
 	fma.desc.sync_value = spot->header;
 	t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id,
-			    id ? s->events : s->events & ~ARIES_EV_LOCAL);
+			    id ? c->events : c->events & ~ARIES_EV_LOCAL);
 	t.whole = t.status != KGNI_ST_NOT_TAKEN;
 	if (!t.whole)
 		t.status = ARIES_ST_QUEUE_FULL;
@@ -82,56 +68,51 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 			      struct gni_smsg_place place, u16 id)
 {
-	const struct kgni_spot spot = kgni_smsg_spot(ep->smsg, place, text->bytes);
+	const struct gni_smsg_spot spot =
+		gni_smsg_next_spot(&ep->smsg->c, place, text->bytes, 0);
 
 	return kgni_smsg_put_at(ep, text, &spot, id);
 }
 
-/**
- * kgni_smsg_sent() - count a message, and the credit word that went with it, as sent
- * @s: connection
- * @place: place of the message
- *
- * Context: gni_ep.lock held.
- */
-void kgni_smsg_sent(struct kgni_smsg *s, struct gni_smsg_place place)
+/* Context: any; gni_ep.lock held. */
+u32 gni_env_smsg_read(gni_ep_handle_t ep, const struct gni_smsg_conn *c, u64 offset, u64 *word)
 {
-	struct kgni_sender *out = &s->out;
-
-	s->taken[out->slot] = place.taken;
-	out->used += place.taken;
-	out->position = place.next;
-	if (++out->slot >= s->credits) {
-		out->slot = 0;
-		out->turn ^= GNI_SMSG_TURN;
-	}
-	out->sent++;
-	s->in.told = s->in.released;
-	s->in.untold_bytes = 0;
-}
-
-/**
- * kgni_smsg_read() - read a word of the peer's mailbox
- * @ep: endpoint with a connection
- * @offset: address of the word as the NIC takes it
- * @word: receives it
- *
- * Context: any; gni_ep.lock held. Return: ARIES_ST_*.
- */
-u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word)
-{
-	struct kgni_smsg *s = ep->smsg;
-	u64 *landing = kgni_smsg_own(s, GNI_SMSG_LANDING);
+	u64 *landing = gni_smsg_own(c, GNI_SMSG_LANDING);
 	struct aries_fma fma;
-	u8 status;
+	u32 status;
 
 	kgni_smsg_begin(&fma, ep, offset, 0);
-	fma.desc.local_mdh = s->in.box.mdh;
-	fma.desc.local_offset = ((uintptr_t)landing - s->origin) & GNI_OFFSET_MASK;
+	fma.desc.local_mdh = c->in.box.mdh;
+	fma.desc.local_offset = ((uintptr_t)landing - c->origin) & GNI_OFFSET_MASK;
 	status = kgni_fma(ep, &fma, NULL, ARIES_FMA_GET_OP, GNI_SMSG_WORD, 0, 0);
 	/* pairs with the NIC, which stores the word before the status */
 	*word = smp_load_acquire(landing);
 	return status;
+}
+
+/* Each try may take the doorbell's 100 ms, and the caller may be in an interrupt. */
+bool gni_env_smsg_ask(gni_ep_handle_t ep, const struct gni_smsg_conn *c, u64 offset, u64 *word,
+		      bool first)
+{
+	unsigned int tries = first ? KGNI_FIRST_TRIES : 1;
+	u32 status;
+
+	do {
+		status = gni_env_smsg_read(ep, c, offset, word);
+		if (status == ARIES_ST_OK)
+			return true;
+	} while (status == ARIES_ST_TIMEOUT && --tries);
+	return false;
+}
+
+u64 gni_env_now(void)
+{
+	return jiffies;
+}
+
+u32 gni_env_time(u32 ms)
+{
+	return msecs_to_jiffies(ms);
 }
 
 /**
@@ -143,14 +124,14 @@ u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word)
  */
 void kgni_smsg_tell(struct gni_ep *ep)
 {
-	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_conn *c = &ep->smsg->c;
 	struct aries_fma fma;
 
-	kgni_smsg_begin(&fma, ep, s->out.box.control, 0);
+	kgni_smsg_begin(&fma, ep, c->out.box.control, 0);
 	fma.desc.sync_offset = fma.desc.offset;
-	fma.desc.sync_value = s->in.credit;
+	fma.desc.sync_value = c->in.credit;
 	if (kgni_fma(ep, &fma, NULL, ARIES_FMA_PUT_SYNC, 0, 0, 0) != ARIES_ST_OK)
 		return;
-	s->in.told = s->in.released;
-	s->in.untold_bytes = 0;
+	c->in.told = c->in.released;
+	c->in.untold_bytes = 0;
 }

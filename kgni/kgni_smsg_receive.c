@@ -6,88 +6,58 @@
 #include "kgni_handle.h"
 #include "kgni_smsg.h"
 
-static gni_return_t kgni_smsg_break(struct kgni_smsg *s)
+static gni_return_t kgni_smsg_break(struct gni_smsg_conn *c)
 {
-	s->broken = true;
-	return kgni_refuse(GNI_RC_INVALID_STATE, EBADMSG, s->in.released, s->in.slot);
+	c->obstacles |= GNI_SMSG_BROKEN;
+	return kgni_refuse(GNI_RC_INVALID_STATE, EBADMSG, c->in.released, c->in.slot);
 }
 
-/* What was found in the next slot. */
-enum kgni_look {
-	KGNI_LOOK_MESSAGE,
-	KGNI_LOOK_NOTHING,
-	KGNI_LOOK_AGAIN, /* the sender has just become known */
-	KGNI_LOOK_BROKEN,
-};
-
-/* The word in the slot has changed, but it is not a message of this connection. */
-static enum kgni_look kgni_smsg_unexpected(struct gni_ep *ep, u64 word)
+/* Look into the next slot. in.word is set if there is a message. */
+static enum gni_smsg_finding kgni_smsg_look(struct gni_ep *ep)
 {
-	struct kgni_smsg *s = ep->smsg;
-	enum kgni_origin origin = KGNI_ORIGIN_DAMAGED;
-
-	if (s->in.slot == 0 && (!s->in.known || s->in.found) && kgni_smsg_adopt(s, word))
-		return KGNI_LOOK_AGAIN;
-	/* A word of 0 is harmless: the owner may have cleared the mailbox. */
-	if (word) {
-		if (s->in.slot == 0 && !s->in.known)
-			origin = kgni_smsg_origin(ep, word);
-		if (origin == KGNI_ORIGIN_DAMAGED)
-			return KGNI_LOOK_BROKEN;
-		if (origin == KGNI_ORIGIN_UNKNOWN)
-			return KGNI_LOOK_NOTHING;
-	}
-	s->last[s->in.slot] = word;
-	return KGNI_LOOK_NOTHING;
-}
-
-static enum kgni_look kgni_smsg_look(struct gni_ep *ep)
-{
-	struct kgni_smsg *s = ep->smsg;
-	struct kgni_receiver *in = &s->in;
+	struct gni_smsg_conn *c = &ep->smsg->c;
+	struct gni_smsg_receiver *in = &c->in;
 	struct gni_smsg_place place;
 	u64 word, credit;
 
 	/* pairs with the NIC, which stores the header word after the data */
-	word = smp_load_acquire(kgni_smsg_slot(s, in->slot));
-	if (word == s->last[in->slot])
-		return in->found && kgni_smsg_consider(ep) ? KGNI_LOOK_AGAIN : KGNI_LOOK_NOTHING;
-	if (!gni_smsg_header_is(word, in->key, in->released) ||
-	    gni_smsg_header_length(word) > in->box.most ||
-	    gni_smsg_header_tag(word) == GNI_SMSG_ANY_TAG)
-		return kgni_smsg_unexpected(ep, word);
+	word = smp_load_acquire(gni_smsg_slot(c, in->slot));
+	if (word == c->last[in->slot])
+		return in->found && gni_smsg_consider(ep, c) ? GNI_SMSG_AGAIN : GNI_SMSG_NOTHING;
+	if (!gni_smsg_is_next(c, word))
+		return gni_smsg_unexpected(ep, c, word);
 	place = gni_smsg_place(in->position, in->box.ring_bytes, gni_smsg_header_length(word));
-	credit = READ_ONCE(*(u64 *)kgni_smsg_ring(s, place.at));
-	if (credit != s->out.credit_seen) {
-		if (credit && !kgni_smsg_acknowledge(s, credit))
-			return KGNI_LOOK_BROKEN;
-		s->out.credit_seen = credit;
+	credit = READ_ONCE(*(u64 *)gni_smsg_ring(c, place.at));
+	if (credit != c->out.credit_seen) {
+		if (credit && !gni_smsg_acknowledge(c, credit))
+			return GNI_SMSG_DAMAGED;
+		c->out.credit_seen = credit;
 	}
 	in->word = word;
-	return KGNI_LOOK_MESSAGE;
+	return GNI_SMSG_NOTHING;
 }
 
 static gni_return_t kgni_smsg_next(struct gni_ep *ep, void **header)
 {
-	struct kgni_smsg *s = ep->smsg;
-	struct kgni_receiver *in = &s->in;
-	enum kgni_look look = KGNI_LOOK_MESSAGE;
+	struct gni_smsg_conn *c = &ep->smsg->c;
+	struct gni_smsg_receiver *in = &c->in;
+	enum gni_smsg_finding finding = GNI_SMSG_NOTHING;
 
-	if (s->broken)
-		return kgni_smsg_break(s);
+	if (c->obstacles & GNI_SMSG_BROKEN)
+		return kgni_smsg_break(c);
 	/* A message that was read but not released is returned once more. */
 	if (!in->word) {
 		do
-			look = kgni_smsg_look(ep);
-		while (look == KGNI_LOOK_AGAIN);
+			finding = kgni_smsg_look(ep);
+		while (finding == GNI_SMSG_AGAIN);
 	}
-	if (look == KGNI_LOOK_BROKEN)
-		return kgni_smsg_break(s);
-	if (look == KGNI_LOOK_NOTHING)
+	if (finding == GNI_SMSG_DAMAGED)
+		return kgni_smsg_break(c);
+	if (!in->word)
 		return GNI_RC_NOT_DONE;
-	*header = kgni_smsg_ring(s, gni_smsg_place(in->position, in->box.ring_bytes,
-						   gni_smsg_header_length(in->word))
-					    .at) +
+	*header = gni_smsg_ring(c, gni_smsg_place(in->position, in->box.ring_bytes,
+						  gni_smsg_header_length(in->word))
+					   .at) +
 		  GNI_SMSG_PREFIX;
 	return GNI_RC_SUCCESS;
 }
@@ -112,32 +82,6 @@ gni_return_t gni_smsg_getnext(gni_ep_handle_t ep_hndl, void **header)
 }
 EXPORT_SYMBOL_GPL(gni_smsg_getnext);
 
-/*
- * The peer is told at once when half of the credits or a quarter of the ring have been released
- * without telling it. What the peer knows to be free then always has space for the largest message.
- * Otherwise the credits go along with the next message.
- */
-static void kgni_smsg_release(struct gni_ep *ep)
-{
-	struct kgni_smsg *s = ep->smsg;
-	struct kgni_receiver *in = &s->in;
-	struct gni_smsg_place place =
-		gni_smsg_place(in->position, in->box.ring_bytes, gni_smsg_header_length(in->word));
-
-	s->last[in->slot] = in->word;
-	in->word = 0;
-	in->released++;
-	in->credit = gni_smsg_credit(in->key, in->released);
-	/* This is the word that the peer reads when it has no space. */
-	smp_store_release(kgni_smsg_own(s, GNI_SMSG_RELEASED), in->credit);
-	in->slot = in->slot + 1 >= s->credits ? 0 : in->slot + 1;
-	in->position = place.next;
-	in->untold_bytes += place.taken;
-	if ((in->released - in->told) * 2 >= s->credits ||
-	    in->untold_bytes >= in->box.ring_bytes / GNI_SMSG_LARGEST)
-		kgni_smsg_tell(ep);
-}
-
 /* gni_smsg_release() - release the space of the current message, see gni_pub.h. Context: any. */
 gni_return_t gni_smsg_release(gni_ep_handle_t ep_hndl)
 {
@@ -149,10 +93,10 @@ gni_return_t gni_smsg_release(gni_ep_handle_t ep_hndl)
 	spin_lock_irqsave(&ep_hndl->lock, flags);
 	if (!ep_hndl->smsg)
 		rc = kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN);
-	else if (!ep_hndl->smsg->in.word)
+	else if (!ep_hndl->smsg->c.in.word)
 		rc = GNI_RC_NOT_DONE; /* none has been read since the last release */
-	else
-		kgni_smsg_release(ep_hndl);
+	else if (gni_smsg_released(&ep_hndl->smsg->c))
+		kgni_smsg_tell(ep_hndl);
 	spin_unlock_irqrestore(&ep_hndl->lock, flags);
 	return rc;
 }

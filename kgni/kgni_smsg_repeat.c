@@ -15,38 +15,6 @@
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
 
-static void kgni_smsg_unsure(struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
-{
-	s->unsure_header = gni_smsg_header(s->out.key, s->out.sent, bytes, 0, s->out.turn);
-	s->unsure_place = place;
-	s->unsure = true;
-}
-
-/**
- * kgni_smsg_settle() - if it is in doubt whether the last put has arrived, find out
- * @ep: endpoint with a connection
- *
- * Context: any; gni_ep.lock held. Return: ARIES_ST_OK if it is known now, or why it could not be
- * found out.
- */
-u8 kgni_smsg_settle(struct gni_ep *ep)
-{
-	struct kgni_smsg *s = ep->smsg;
-	u64 from, word;
-	u8 status;
-
-	if (!s->unsure)
-		return ARIES_ST_OK;
-	from = s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD;
-	status = kgni_smsg_read(ep, from, &word);
-	if (status != ARIES_ST_OK)
-		return status;
-	s->unsure = false;
-	if (word == s->unsure_header)
-		kgni_smsg_sent(s, s->unsure_place);
-	return ARIES_ST_OK;
-}
-
 /*
  * A mailbox that was registered without a queue cannot take an event, because its owner polls. Put
  * without the remote event then, now and later.
@@ -54,11 +22,11 @@ u8 kgni_smsg_settle(struct gni_ep *ep)
 static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgni_text *text,
 					     struct gni_smsg_place place)
 {
-	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_conn *c = &ep->smsg->c;
 	struct kgni_try t = kgni_smsg_put(ep, text, place, 0);
 
-	if (t.status == ARIES_ST_NO_CQ && (s->events & ARIES_EV_REMOTE)) {
-		s->events &= ~ARIES_EV_REMOTE;
+	if (t.status == ARIES_ST_NO_CQ && (c->events & ARIES_EV_REMOTE)) {
+		c->events &= ~ARIES_EV_REMOTE;
 		t = kgni_smsg_put(ep, text, place, 0);
 	}
 	return t;
@@ -68,31 +36,29 @@ static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgn
 static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
 {
 	struct kgni_text text = { .part = { { w->text, w->bytes } }, .bytes = w->bytes };
-	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_conn *c = &ep->smsg->c;
+	u8 status = gni_smsg_settle(ep, c);
 	struct gni_smsg_place place;
-	u8 status = kgni_smsg_settle(ep);
 	struct kgni_try t;
 
 	if (status != ARIES_ST_OK)
 		return status;
-	if (w->put && s->out.sent != w->number)
+	if (w->put && c->out.sent != w->spot.number)
 		return ARIES_ST_OK;
-	if (w->put && !s->repeats) {
+	if (w->put && !c->repeats) {
 		w->left = 0;
 		return w->status;
 	}
 	w->put = false;
-	place = gni_smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
-	w->number = s->out.sent;
+	place = gni_smsg_place(c->out.position, c->out.box.ring_bytes, w->bytes);
+	w->spot = gni_smsg_next_spot(c, place, w->bytes, 0);
 	t = kgni_smsg_put_quietly(ep, &text, place);
-	if (t.status == ARIES_ST_OK) {
-		kgni_smsg_sent(s, place);
-	} else if (t.status == ARIES_ST_LATER) {
-		kgni_smsg_left(s, w, place);
+	if (t.status == ARIES_ST_OK || t.status == ARIES_ST_LATER) {
+		gni_smsg_sent(c, place);
 	} else if (t.whole && kgni_status_unknown(t.status)) {
-		kgni_smsg_unsure(s, place, w->bytes);
+		gni_smsg_unsure(c, &w->spot);
 		w->put = true;
-	} else if (!s->repeats) {
+	} else if (!c->repeats) {
 		w->left = 0;
 	}
 	return t.status;
@@ -214,7 +180,7 @@ struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *t
 	memset(w, 0, sizeof(*w));
 	w->cq = ep->cq;
 	w->id = id;
-	w->number = ep->smsg->out.sent;
+	w->spot.number = ep->smsg->c.out.sent;
 	w->status = status;
 	w->left = ep->nic->smsg_retransmissions;
 	w->bytes = text->bytes;
@@ -247,12 +213,11 @@ static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
 {
 	struct kgni_message *w = kgni_smsg_wait(ep, text, id, ARIES_ST_TIMEOUT);
 
-	if (!w) {
-		kgni_smsg_sent(ep->smsg, place);
-		return;
-	}
-	kgni_smsg_left(ep->smsg, w, place);
-	kgni_cq_doubt(ep, w);
+	if (w)
+		w->spot = gni_smsg_next_spot(&ep->smsg->c, place, w->bytes, 0);
+	gni_smsg_sent(&ep->smsg->c, place);
+	if (w)
+		kgni_cq_doubt(ep, w);
 }
 
 /**
@@ -268,7 +233,8 @@ static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
 void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 			  struct gni_smsg_place place, u16 id, struct kgni_try first)
 {
-	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_conn *c = &ep->smsg->c;
+	struct gni_smsg_spot spot;
 	struct kgni_message *w;
 	bool open;
 
@@ -277,7 +243,7 @@ void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 	if (first.status == ARIES_ST_NO_CQ) {
 		first = kgni_smsg_put_quietly(ep, text, place);
 		if (first.status == ARIES_ST_OK) {
-			kgni_smsg_sent(s, place);
+			gni_smsg_sent(c, place);
 			kgni_cq_settle(ep->cq, id, ARIES_ST_OK);
 			return;
 		}
@@ -287,9 +253,11 @@ void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 		}
 	}
 	open = first.whole && kgni_status_unknown(first.status);
-	if (open)
-		kgni_smsg_unsure(s, place, text->bytes);
-	if (!open && !(s->repeats && gni_status_recoverable(first.status))) {
+	if (open) {
+		spot = gni_smsg_next_spot(c, place, text->bytes, 0);
+		gni_smsg_unsure(c, &spot);
+	}
+	if (!open && !(c->repeats && gni_status_recoverable(first.status))) {
 		kgni_cq_settle(ep->cq, id, first.status);
 		return;
 	}

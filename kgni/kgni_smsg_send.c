@@ -11,33 +11,23 @@
 static gni_return_t kgni_smsg_stalled(struct gni_ep *ep, gni_statistic_t why)
 {
 	kgni_count(ep->nic, why);
-	kgni_smsg_ask_credit(ep);
+	gni_smsg_ask_credit(ep, &ep->smsg->c);
 	return GNI_RC_NOT_DONE;
 }
 
 /* Find space for @bytes in the mailbox: a free slot, and a place in the ring. */
 static gni_return_t kgni_smsg_reserve(struct gni_ep *ep, u32 bytes, struct gni_smsg_place *place)
 {
-	struct kgni_smsg *s = ep->smsg;
-	struct kgni_sender *out = &s->out;
+	struct gni_smsg_conn *c = &ep->smsg->c;
+	struct gni_smsg_sender *out = &c->out;
 	/*
 	 * pairs with the peer, which has finished reading the messages before it writes this word
 	 */
-	u64 credit = smp_load_acquire(kgni_smsg_own(s, GNI_SMSG_CREDIT));
+	u64 credit = smp_load_acquire(gni_smsg_own(c, GNI_SMSG_CREDIT));
 
-	if (credit != out->told_seen) {
-		/*
-		 * A word of 0 is harmless: the owner may have cleared the mailbox. So is an invalid
-		 * first word: it may be a late one of an earlier connection.
-		 */
-		if (credit && !kgni_smsg_acknowledge(s, credit) &&
-		    (out->acknowledged || !(credit >> 32))) {
-			s->broken = true;
-			return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, credit);
-		}
-		out->told_seen = credit;
-	}
-	if (out->sent - out->acknowledged == s->credits)
+	if (credit != out->told_seen && !gni_smsg_take_credit(c, credit))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, credit);
+	if (out->sent - out->acknowledged == c->credits)
 		return kgni_smsg_stalled(ep, GNI_STAT_SMSG_MBOX_CREDITS_STALL);
 	*place = gni_smsg_place(out->position, out->box.ring_bytes, bytes);
 	if (place->taken > out->box.ring_bytes - out->used)
@@ -48,16 +38,9 @@ static gni_return_t kgni_smsg_reserve(struct gni_ep *ep, u32 bytes, struct gni_s
 /* It is not known whether an earlier message has arrived, and the peer does not answer. */
 static gni_return_t kgni_smsg_send_behind(struct gni_ep *ep, const struct kgni_text *text)
 {
-	struct kgni_smsg *s = ep->smsg;
-	struct kgni_sender *out = &s->out;
-	const struct gni_smsg_place *before = &s->unsure_place;
-	struct gni_smsg_place place =
-		gni_smsg_place(before->next, out->box.ring_bytes, text->bytes);
 	u16 id;
 
-	/* space for that message and this one */
-	if (out->sent + 1 - out->acknowledged >= s->credits ||
-	    before->taken + place.taken > out->box.ring_bytes - out->used)
+	if (!gni_smsg_room_behind(&ep->smsg->c, text->bytes))
 		return GNI_RC_NOT_DONE;
 	id = kgni_cq_request_smsg(ep, text->msg_id);
 	if (!id)
@@ -77,17 +60,17 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 
 	if (!s)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN);
-	if (s->broken || READ_ONCE(ep->smsg_late))
-		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, s->out.sent);
-	if (text->bytes > s->largest)
-		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, text->bytes, s->largest);
+	if (s->c.obstacles & GNI_SMSG_BROKEN || READ_ONCE(ep->smsg_late))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, s->c.out.sent);
+	if (text->bytes > s->c.largest)
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, text->bytes, s->c.largest);
 	if (READ_ONCE(ep->nic->quiet))
 		return GNI_RC_NOT_DONE;
 	if (s->waiting || READ_ONCE(ep->smsg_mending)) {
 		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_STALL);
 		return GNI_RC_NOT_DONE;
 	}
-	if (kgni_smsg_settle(ep) != ARIES_ST_OK)
+	if (gni_smsg_settle(ep, &s->c) != ARIES_ST_OK)
 		return kgni_smsg_send_behind(ep, text);
 	rc = kgni_smsg_reserve(ep, text->bytes, &place);
 	if (rc != GNI_RC_SUCCESS)
@@ -99,7 +82,7 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 	}
 	first = kgni_smsg_put(ep, text, place, id);
 	if (first.status == ARIES_ST_OK)
-		kgni_smsg_sent(s, place);
+		gni_smsg_sent(&s->c, place);
 	else if (first.status == ARIES_ST_LATER)
 		kgni_smsg_keep(ep, text, place, id);
 	else

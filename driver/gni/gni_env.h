@@ -17,8 +17,15 @@
 
 #include "gni_pub.h"
 
-/* Load a word that the NIC stores after those that it announces. */
+/* Words that the NIC or another thread stores or loads, one at a time. */
+#define gni_load(word) READ_ONCE(*(word))
+#define gni_store(word, value) WRITE_ONCE(*(word), value)
+/* Such a word announces others: they are stored before it, and loaded after it. */
 #define gni_load_acquire(word) smp_load_acquire(word)
+/* pairs with gni_load_acquire(), here or at the peer */
+#define gni_store_release(word, value) smp_store_release(word, value)
+
+#define gni_unlikely(condition) unlikely(condition)
 
 #else
 
@@ -35,7 +42,12 @@
 /* The map of the library says what it exports. */
 #define EXPORT_SYMBOL_GPL(symbol) struct gni_exported
 
+#define gni_load(word) __atomic_load_n(word, __ATOMIC_RELAXED)
+#define gni_store(word, value) __atomic_store_n(word, value, __ATOMIC_RELAXED)
 #define gni_load_acquire(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
+#define gni_store_release(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
+
+#define gni_unlikely(condition) __builtin_expect(!!(condition), 0)
 
 #endif
 

@@ -59,18 +59,18 @@ static void slots_alternate(void **state)
  */
 static void credits_for_nothing(void **state)
 {
-	struct kgni_smsg *s;
+	struct gni_smsg_conn *c;
 	u32 n;
 
 	(void)state;
 	both(GNI_SMSG_TYPE_MBOX);
-	s = end[0].ep->smsg;
+	c = &end[0].ep->smsg->c;
 	for (n = 0; n < 2; n++)
 		assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	*kgni_smsg_own(s, GNI_SMSG_CREDIT) = gni_smsg_credit(s->out.key, 5);
+	*gni_smsg_own(c, GNI_SMSG_CREDIT) = gni_smsg_credit(c->out.key, 5);
 	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	assert_int_equal(s->out.sent, 3);
-	assert_int_equal(s->out.acknowledged, 0);
+	assert_int_equal(c->out.sent, 3);
+	assert_int_equal(c->out.acknowledged, 0);
 	assert_true(drain());
 }
 

@@ -22,16 +22,9 @@ namespace
 /* It counts as sent from now on. */
 void left(SmsgWaiting *m, const SmsgPlace &place)
 {
-	const SmsgSender &out = m->s->out;
-
-	m->number = out.sent;
-	m->identity = out.identity;
-	m->header = smsg_next_header(m->s, m->bytes, m->tag);
-	m->place = place;
-	m->position = out.position;
-	m->slot = out.slot;
-	m->turn = out.turn;
-	smsg_sent(m->s, place);
+	m->identity = m->s->out.identity;
+	m->spot = gni_smsg_next_spot(m->s, place, m->bytes, m->tag);
+	gni_smsg_sent(m->s, place);
 }
 
 Request &request_of(const SmsgWaiting *m)
@@ -46,10 +39,10 @@ uint32_t put_again(SmsgWaiting *m)
 	const uint32_t id = m->entry ? m->id : 0;
 	Smsg then = *m->s; /* with the newest credit */
 
-	then.out.sent = m->number;
-	then.out.slot = m->slot;
-	then.out.turn = m->turn;
-	const SmsgTry t = smsg_put(m->ep, &then, text, m->place, id);
+	then.out.sent = m->spot.number;
+	then.out.slot = m->spot.slot;
+	then.out.turn = m->spot.header & GNI_SMSG_TURN;
+	const SmsgTry t = smsg_put(m->ep, &then, text, m->spot.place, id);
 	if (id && t.whole) {
 		unsettled_posted(m);
 		return ARIES_ST_LATER;
@@ -64,15 +57,16 @@ uint32_t again(Unsettled *u)
 	Smsg *s = m->s;
 	uint64_t word;
 
-	if (m->number < s->out.acknowledged)
+	if (m->spot.number < s->out.acknowledged)
 		return ARIES_ST_OK;
 	if (!nic_there(m->ep->nic))
 		return ARIES_ST_DISABLED;
-	const uint32_t status = smsg_read(m->ep, s, s->out.box.slots + uint64_t{m->slot} * kSmsgWord, &word);
+	const uint32_t status =
+		gni_env_smsg_read(m->ep, s, s->out.box.slots + uint64_t{m->spot.slot} * kSmsgWord, &word);
 	if (status != ARIES_ST_OK)
 		return status;
 	m->put = false;
-	if (word == m->header)
+	if (word == m->spot.header)
 		return ARIES_ST_OK;
 	if (m->status == ARIES_ST_NO_CQ) {
 		/* A mailbox that is registered without a queue takes no event; its owner polls. */
@@ -84,30 +78,6 @@ uint32_t again(Unsettled *u)
 	return put_again(m);
 }
 
-/*
- * A message that is not there and will not come. The last one leaves no hole, as if it had failed at once; behind
- * another one the peer would find nothing.
- */
-void give_up(const SmsgWaiting *m)
-{
-	Smsg *s = m->s;
-	SmsgSender &out = s->out;
-
-	if (m->number + 1 != out.sent || (s->obstacles & (kSmsgUnsure | kSmsgWaiting))) {
-		s->obstacles |= kSmsgHole;
-		return;
-	}
-	out.sent--;
-	out.slot = m->slot;
-	out.turn = m->turn;
-	out.position = m->position;
-	out.used -= m->place.taken;
-	if (m->put) {
-		s->unsure = {m->header, m->place};
-		s->obstacles |= kSmsgUnsure;
-	}
-}
-
 void ended(Unsettled *u)
 {
 	auto *m = static_cast<SmsgWaiting *>(u);
@@ -115,8 +85,9 @@ void ended(Unsettled *u)
 
 	if (!--s->mending)
 		s->obstacles &= ~kSmsgMending;
-	if (m->status != ARIES_ST_OK)
-		give_up(m);
+	/* Behind a message that is not there and will not come the peer would find nothing. */
+	if (m->status != ARIES_ST_OK && ((s->obstacles & kSmsgWaiting) || !gni_smsg_withdraw(s, &m->spot, m->put)))
+		s->obstacles |= kSmsgHole;
 	departed_leave(request_of(m), m);
 }
 
@@ -153,7 +124,7 @@ void smsg_keep(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place
 	SmsgWaiting *m = open ? smsg_copy(ep, s, text, id, ARIES_ST_LATER) : nullptr;
 
 	if (!m) {
-		smsg_sent(s, place);
+		gni_smsg_sent(s, place);
 		return;
 	}
 	left(m, place);

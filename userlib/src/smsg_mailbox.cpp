@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/* Mailboxes: size, layout, and the life of a connection. */
+/* Mailboxes: their size, and the life of a connection. */
 #include "aries_regs.h"
 #include "debug.hpp"
 #include "smsg.hpp"
@@ -17,80 +17,7 @@ using namespace ugni;
 namespace
 {
 
-/* Return: what is wrong with @a, nullptr if nothing is */
-const char *attr_fault(const gni_smsg_attr_t *a)
-{
-	if (!a)
-		return "no attributes of a mailbox";
-	if (a->msg_type != GNI_SMSG_TYPE_MBOX && a->msg_type != GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT)
-		return "msg_type is neither MBOX nor MBOX_AUTO_RETRANSMIT";
-	if (!a->mbox_maxcredit)
-		return "mbox_maxcredit is 0";
-	if (!a->msg_maxsize || a->msg_maxsize > GNI_SMSG_MAX_SIZE)
-		return "msg_maxsize is 0, or more than GNI_SMSG_MAX_SIZE";
-	return nullptr;
-}
-
 static_assert(gni_smsg_needed(65535, GNI_SMSG_MAX_SIZE) < 1U << 24);
-
-/* The same for what is a mailbox. */
-const char *mailbox_fault(const gni_smsg_attr_t *a)
-{
-	const char *const fault = attr_fault(a);
-
-	if (fault)
-		return fault;
-	if (!a->msg_buffer)
-		return "msg_buffer is NULL";
-	if (gni_hndl_none(&a->mem_hndl))
-		return "mem_hndl of a mailbox is empty";
-	if (a->buff_size < gni_smsg_needed(a->mbox_maxcredit, a->msg_maxsize))
-		return "buff_size is less than GNI_SmsgBufferSizeNeeded() says";
-	return nullptr;
-}
-
-const char *pair_fault(const gni_smsg_attr_t *local, const gni_smsg_attr_t *remote)
-{
-	const char *fault = mailbox_fault(local);
-
-	if (!fault)
-		fault = mailbox_fault(remote);
-	if (fault)
-		return fault;
-	if (local->msg_type != remote->msg_type || local->msg_maxsize != remote->msg_maxsize ||
-	    local->mbox_maxcredit != remote->mbox_maxcredit)
-		return "the two mailboxes differ in msg_type, msg_maxsize or mbox_maxcredit";
-	return nullptr;
-}
-
-/* Bytes of a message with a tag. */
-constexpr uint32_t most_tagged(uint32_t ring_bytes)
-{
-	const uint32_t most = gni_smsg_most_tagged(ring_bytes);
-
-	return most < GNI_SMSG_MAX_SIZE ? most : GNI_SMSG_MAX_SIZE;
-}
-
-SmsgMailbox mailbox(const gni_smsg_attr_t *a)
-{
-	uint64_t start = reinterpret_cast<uintptr_t>(a->msg_buffer) + a->mbox_offset;
-	uint64_t control = (start + GNI_SMSG_LINE - 1) / GNI_SMSG_LINE * GNI_SMSG_LINE;
-	SmsgMailbox box{};
-
-	box.control = control;
-	box.slots = control + GNI_SMSG_LINE;
-	box.ring = control + gni_smsg_fixed(a->mbox_maxcredit);
-	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / GNI_SMSG_LINE * GNI_SMSG_LINE);
-	box.most = most_tagged(box.ring_bytes);
-	box.mdh = gni_hndl_name(&a->mem_hndl);
-	return box;
-}
-
-/* Both sides know both mailboxes, so what another connection left behind is not taken for a message. */
-uint32_t direction_key(const SmsgMailbox &to, const SmsgMailbox &from)
-{
-	return gni_smsg_direction(gni_smsg_end(to.control, to.mdh), gni_smsg_end(from.control, from.mdh));
-}
 
 /* Another one for each connection that this process makes, and with some luck for each that any process does. */
 uint32_t new_nonce()
@@ -99,19 +26,6 @@ uint32_t new_nonce()
 	const auto pid = static_cast<uint32_t>(getpid());
 
 	return static_cast<uint32_t>(gni_smsg_mix(gni_smsg_mix(sys::now_ms() << 20 ^ pid) ^ ++count));
-}
-
-/* What the peer asks for begins anew; the identity comes last. */
-void open_own(Smsg *s)
-{
-	const uint32_t nonce = new_nonce();
-
-	s->out.identity = gni_smsg_identity(s->out.box.key, nonce);
-	s->out.key = gni_smsg_key(s->out.box.key, nonce);
-	/* Nobody can have released what we have not sent yet. */
-	__atomic_store_n(smsg_own(s, kSmsgCredit), 0, __ATOMIC_RELAXED);
-	__atomic_store_n(smsg_own(s, kSmsgReleased), 0, __ATOMIC_RELAXED);
-	__atomic_store_n(smsg_own(s, kSmsgIdentity), s->out.identity, __ATOMIC_RELEASE);
 }
 
 /*
@@ -182,7 +96,7 @@ void smsg_close(gni_ep *ep)
 
 gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *size)
 {
-	const char *const fault = size ? attr_fault(smsg_attr) : kNull;
+	const char *const fault = size ? gni_smsg_attr_fault(smsg_attr) : kNull;
 
 	if (fault)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
@@ -197,7 +111,7 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 
 	if (!endpoints.valid(ep_hndl))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoEndpoint);
-	if (const char *const fault = pair_fault(local, remote))
+	if (const char *const fault = gni_smsg_pair_fault(local, remote))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
 	if (!ep_hndl->cq)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "the endpoint has no queue for the events of sends");
@@ -213,24 +127,11 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 			      local->mbox_maxcredit);
 	s->last = reinterpret_cast<uint64_t *>(s + 1);
 	s->taken = reinterpret_cast<uint32_t *>(s->last + local->mbox_maxcredit);
-	s->in.box = mailbox(local);
-	s->out.box = mailbox(remote);
-	s->in.box.key = direction_key(s->in.box, s->out.box);
-	s->out.box.key = direction_key(s->out.box, s->in.box);
-	/* From here on the peer's mailbox is where the NIC looks for it. */
-	const uint64_t origin = gni_hndl_origin(&remote->mem_hndl);
-	s->out.box.control -= origin;
-	s->out.box.slots -= origin;
-	s->out.box.ring -= origin;
-	s->origin = gni_hndl_origin(&local->mem_hndl);
-	s->credits = local->mbox_maxcredit;
-	s->largest = local->msg_maxsize;
-	s->events = static_cast<uint32_t>(kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
+	auto events = static_cast<uint32_t>(kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
 	if (ep_hndl->nic->caps & ARIES_ID_CAPS_LATER_MASK)
-		s->events |= ARIES_DB_LATER;
-	s->repeats = local->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
-	smsg_take_stock(s);
-	open_own(s);
+		events |= ARIES_DB_LATER;
+	gni_smsg_join(s, local, remote, events);
+	gni_smsg_open(s, new_nonce());
 	ep_hndl->smsg = s;
 	return GNI_RC_SUCCESS;
 }

@@ -11,18 +11,13 @@ using namespace ugni;
 namespace
 {
 
-uint64_t *slot_address(const Smsg *s)
-{
-	return reinterpret_cast<uint64_t *>(s->in.box.slots) + s->in.slot; // NOLINT(performance-no-int-to-ptr)
-}
-
 /*
  * Tells the peer by a put of its own how much is released. No event: the peer looks when it wants to send. What gets
  * lost here the next release tells again, and a peer that waits for it asks.
  */
 [[gnu::noinline]] void tell(gni_ep *ep, Smsg *s)
 {
-	SmsgReceiver &in = s->in;
+	gni_smsg_receiver &in = s->in;
 	aries_fma_desc *area = smsg_fill(ep, s, 0);
 
 	area->offset = s->out.box.control & GNI_OFFSET_MASK;
@@ -47,28 +42,23 @@ gni_return_t broken(Smsg *s, const char *call)
 [[gnu::noinline]] gni_return_t unexpected(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call,
 					  uint64_t word)
 {
-	SmsgReceiver &in = s->in;
-
-	if (in.slot == 0 && (!in.known || in.found) && smsg_adopt(s, word))
+	switch (gni_smsg_unexpected(ep, s, word)) {
+	case GNI_SMSG_AGAIN:
 		return next_again(ep, s, header, tag, call);
-	/* None: the owner may have cleared the mailbox. */
-	if (word) {
-		const SmsgOrigin origin = in.slot == 0 && !in.known ? smsg_origin(ep, s, word) : SmsgOrigin::kDamaged;
-
-		if (origin == SmsgOrigin::kDamaged)
-			return broken(s, call);
-		if (origin == SmsgOrigin::kUnknown)
-			return nic_there(ep->nic) ? nothing(GNI_RC_NOT_DONE) : nic_gone(ep->nic);
+	case GNI_SMSG_DAMAGED:
+		return broken(s, call);
+	case GNI_SMSG_NO_ANSWER:
+		return nic_there(ep->nic) ? nothing(GNI_RC_NOT_DONE) : nic_gone(ep->nic);
+	default:
+		return nothing(GNI_RC_NOT_DONE);
 	}
-	s->last[in.slot] = word;
-	return nothing(GNI_RC_NOT_DONE);
 }
 
 /* The credit that goes with the message is not plain. */
 [[gnu::noinline]] gni_return_t unexpected_credit(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call,
 						 uint64_t credit)
 {
-	if (credit && !smsg_acknowledge(s, credit))
+	if (credit && !gni_smsg_acknowledge(s, credit))
 		return broken(s, call);
 	s->out.credit_seen = credit;
 	return next_again(ep, s, header, tag, call);
@@ -79,7 +69,7 @@ gni_return_t broken(Smsg *s, const char *call)
 {
 	if (ep->nic->unsettled.first())
 		unsettled_tend(ep->nic);
-	if (s->in.found && smsg_consider(ep, s))
+	if (s->in.found && gni_smsg_consider(ep, s))
 		return next_again(ep, s, header, tag, call);
 	return nic_there(ep->nic) ? nothing(GNI_RC_NOT_DONE) : nic_gone(ep->nic);
 }
@@ -94,7 +84,7 @@ gni_return_t broken(Smsg *s, const char *call)
 	}
 	s->in.word = word;
 	const SmsgPlace place = gni_smsg_place(s->in.position, s->in.box.ring_bytes, gni_smsg_header_length(word));
-	*header = smsg_ring(s, place) + kSmsgPrefix;
+	*header = gni_smsg_ring(s, place.at) + kSmsgPrefix;
 	return GNI_RC_SUCCESS;
 }
 
@@ -107,25 +97,24 @@ gni_return_t broken(Smsg *s, const char *call)
 /* Calls are at the end only: what goes well needs no stack. */
 [[gnu::always_inline]] inline gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call)
 {
-	const SmsgReceiver &in = s->in;
+	const gni_smsg_receiver &in = s->in;
 
 	if (in.word | smsg_broken(s)) [[unlikely]]
 		return same(s, header, tag, call);
 	/* Pairs with the NIC's release store of the sync flag: the data is there. */
-	const uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
+	const uint64_t word = gni_load_acquire(gni_smsg_slot(s, in.slot));
 	if (word == s->last[in.slot]) {
 		const gni_nic *nic = ep->nic;
 		if (!nic->unsettled.first() && !in.found && nic_there(nic)) [[likely]]
 			return nothing(GNI_RC_NOT_DONE);
 		return look_around(ep, s, header, tag, call);
 	}
-	if (!gni_smsg_header_is(word, in.key, in.released) || gni_smsg_header_length(word) > in.box.most ||
-	    gni_smsg_header_tag(word) == GNI_SMSG_ANY_TAG) [[unlikely]]
+	if (!gni_smsg_is_next(s, word)) [[unlikely]]
 		return unexpected(ep, s, header, tag, call, word);
 	const SmsgPlace place = gni_smsg_place(in.position, in.box.ring_bytes, gni_smsg_header_length(word));
-	const uint64_t credit = load_word(smsg_ring(s, place));
+	const uint64_t credit = load_word(gni_smsg_ring(s, place.at));
 	if (credit != s->out.credit_seen) {
-		if (!smsg_acknowledge_known(s, credit)) [[unlikely]]
+		if (!gni_smsg_acknowledge_known(s, credit)) [[unlikely]]
 			return unexpected_credit(ep, s, header, tag, call, credit);
 		s->out.credit_seen = credit;
 	}
@@ -163,11 +152,6 @@ gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t
 	return next(ep_hndl, s, header, tag, __func__);
 }
 
-/*
- * The peer is told at once when half of the credits or a quarter of the ring
- * wait for it: what is left then always has room for the largest message.
- * Before that the credits go with the next message.
- */
 UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 {
@@ -175,20 +159,9 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 
 	if (!s) [[unlikely]]
 		return smsg_none(ep_hndl, __func__);
-	SmsgReceiver &in = s->in;
-	if (!in.word) [[unlikely]]
+	if (!s->in.word) [[unlikely]]
 		return later(GNI_RC_NOT_DONE, __func__, "no message has been read since the last release");
-	SmsgPlace place = gni_smsg_place(in.position, in.box.ring_bytes, gni_smsg_header_length(in.word));
-	s->last[in.slot] = in.word;
-	in.word = 0;
-	in.released++;
-	in.credit = gni_smsg_credit(in.key, in.released);
-	/* Where the peer looks when it has no room. */
-	__atomic_store_n(smsg_own(s, kSmsgReleased), in.credit, __ATOMIC_RELEASE);
-	(void)smsg_advance(s, &in.slot);
-	in.position = place.next;
-	in.untold_bytes += place.taken;
-	if ((in.released - in.told) * 2 >= s->credits || in.untold_bytes >= in.box.ring_bytes / GNI_SMSG_LARGEST)
+	if (gni_smsg_released(s))
 		tell(ep_hndl, s);
 	return GNI_RC_SUCCESS;
 }

@@ -1,48 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/*
- * Short messages after a put that failed. Nothing is put while the fate of an earlier put is open: the slot in the
- * peer's mailbox is read back, and tells for certain.
- */
+/* Short messages after a put that failed, and what gni_smsg_conn.h leaves to this library. */
 #include "debug.hpp"
 #include "gone.hpp"
 #include "smsg_waiting.hpp"
 
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 using namespace ugni;
 
 namespace
 {
 
-/* A sender without room asks at every so many calls whether it is time to ask the peer, */
-constexpr uint32_t kCallsToAsk = 8;
-/* which it does with pauses from 1 ms up to this, as long as that brings nothing. */
-constexpr uint32_t kMostPauseMs = 64;
+/* So long the first answer is waited for: on the way to another host that is busy several questions may time out. */
+constexpr uint64_t kPatienceMs = 2000;
+constexpr useconds_t kPauseUs = 1000;
 
 constexpr const char *kHole = "a message before this one was lost for good: the peer would find no other one";
 
-void unsure(Smsg *s, const SmsgPlace &place, const SmsgText &text)
+SmsgSpot next_spot(const Smsg *s, const SmsgPlace &place, const SmsgText &text)
 {
-	s->unsure = {smsg_next_header(s, text.bytes(), text.tag), place};
-	s->obstacles |= kSmsgUnsure;
-}
-
-/* Finds out whether the message of unknown fate is there. Return: ARIES_ST_*; OK: it is known */
-uint32_t settle(const gni_ep *ep, Smsg *s)
-{
-	uint64_t word;
-
-	if (!(s->obstacles & kSmsgUnsure))
-		return ARIES_ST_OK;
-	const uint32_t status = smsg_read(ep, s, s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord, &word);
-	if (status != ARIES_ST_OK)
-		return status;
-	s->obstacles &= ~kSmsgUnsure;
-	if (word == s->unsure.header)
-		smsg_sent(s, s->unsure.place);
-	return ARIES_ST_OK;
+	return gni_smsg_next_spot(s, place, text.bytes(), text.tag);
 }
 
 /* A mailbox that is registered without a queue takes no event; its owner polls. */
@@ -61,11 +41,11 @@ uint32_t again(Unsettled *u)
 {
 	auto *w = static_cast<SmsgWaiting *>(u);
 	Smsg *s = w->s;
-	const uint32_t status = settle(w->ep, s);
+	const uint32_t status = gni_smsg_settle(w->ep, s);
 
 	if (status != ARIES_ST_OK)
 		return status;
-	if (w->put && s->out.sent != w->number)
+	if (w->put && s->out.sent != w->spot.number)
 		return ARIES_ST_OK;
 	if (w->put && !s->repeats) {
 		w->left = 0;
@@ -74,15 +54,15 @@ uint32_t again(Unsettled *u)
 	w->put = false;
 	const SmsgText text = {{w->text(), w->bytes}, {nullptr, 0}, 0, w->tag};
 	const SmsgPlace place = gni_smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
-	w->number = s->out.sent;
+	w->spot = next_spot(s, place, text);
 	const SmsgTry t = put(w->ep, s, text, place);
 	if (t.status == ARIES_ST_OK) {
-		smsg_sent(s, place);
+		gni_smsg_sent(s, place);
 	} else if (t.status == ARIES_ST_LATER) {
 		smsg_doubt(w, place);
 		return ARIES_ST_TIMEOUT;
 	} else if (t.whole && status_unknown(t.status)) {
-		unsure(s, place, text);
+		gni_smsg_unsure(s, &w->spot);
 		w->put = true;
 	} else if (!s->repeats) {
 		w->left = 0;
@@ -123,7 +103,7 @@ gni_return_t in_doubt(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace
 		smsg_doubt(w, place);
 		unsettled_begin(w);
 	} else {
-		smsg_sent(s, place);
+		gni_smsg_sent(s, place);
 		force_status(ep, id, ARIES_ST_TIMEOUT);
 	}
 	return GNI_RC_SUCCESS;
@@ -138,56 +118,46 @@ void raise_event(const gni_ep *ep, const Smsg *s, uint32_t id, uint32_t msg_id)
 
 } // namespace
 
-namespace ugni
+uint32_t gni_env_smsg_read(gni_ep_handle_t ep, const gni_smsg_conn *c, uint64_t offset, uint64_t *word)
 {
-
-uint32_t smsg_read(const gni_ep *ep, const Smsg *s, uint64_t offset, uint64_t *word)
-{
-	aries_fma_desc *area = smsg_fill(ep, s, 0);
-	const uint64_t *landing = smsg_own(s, kSmsgLanding);
+	aries_fma_desc *area = smsg_fill(ep, c, 0);
+	const uint64_t *landing = gni_smsg_own(c, GNI_SMSG_LANDING);
 
 	area->offset = offset & GNI_OFFSET_MASK;
-	area->local_mdh = s->in.box.mdh;
-	area->local_offset = (reinterpret_cast<uintptr_t>(landing) - s->origin) & GNI_OFFSET_MASK;
+	area->local_mdh = c->in.box.mdh;
+	area->local_offset = (reinterpret_cast<uintptr_t>(landing) - c->origin) & GNI_OFFSET_MASK;
 	const uint32_t status = fma_ring_piece(ep->nic, kSmsgWord, ARIES_FMA_GET_OP);
-	*word = __atomic_load_n(landing, __ATOMIC_ACQUIRE);
+	*word = gni_load_acquire(landing);
 	return status;
 }
 
-bool smsg_acknowledge(Smsg *s, uint64_t word)
+bool gni_env_smsg_ask(gni_ep_handle_t ep, const gni_smsg_conn *c, uint64_t offset, uint64_t *word, bool first)
 {
-	const SmsgSender &out = s->out;
+	const uint64_t until = first ? sys::now_ms() + kPatienceMs : 0;
 
-	if (smsg_acknowledge_known(s, word))
-		return true;
-	/* The message of unknown fate is the last one that may be released. */
-	if (!(s->obstacles & kSmsgUnsure) || word != gni_smsg_credit(out.key, out.sent + 1))
-		return false;
-	s->obstacles &= ~kSmsgUnsure;
-	smsg_sent(s, s->unsure.place);
-	return smsg_acknowledge_known(s, word);
-}
+	for (;;) {
+		const uint32_t status = gni_env_smsg_read(ep, c, offset, word);
 
-void smsg_ask_credit(gni_ep *ep, Smsg *s)
-{
-	SmsgSender &out = s->out;
-	uint64_t word;
-
-	if (++out.refused % kCallsToAsk)
-		return;
-	const uint64_t now = sys::now_ms();
-	if (out.refused == kCallsToAsk) {
-		out.pause_ms = 1;
-		out.look_ms = now + 1;
+		if (status == ARIES_ST_OK)
+			return true;
+		if (status != ARIES_ST_TIMEOUT || sys::now_ms() >= until || !nic_there(ep->nic))
+			return false;
+		usleep(kPauseUs);
 	}
-	if (now < out.look_ms)
-		return;
-	out.pause_ms = out.pause_ms < kMostPauseMs ? out.pause_ms * 2 : kMostPauseMs;
-	out.look_ms = now + out.pause_ms;
-	/* What is there may be of an earlier connection of these mailboxes. */
-	if (smsg_read(ep, s, out.box.control + uint64_t{kSmsgReleased} * kSmsgWord, &word) == ARIES_ST_OK && word)
-		(void)smsg_acknowledge(s, word);
 }
+
+uint64_t gni_env_now()
+{
+	return sys::now_ms();
+}
+
+uint32_t gni_env_time(uint32_t ms)
+{
+	return ms;
+}
+
+namespace ugni
+{
 
 SmsgWaiting *smsg_copy(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status)
 {
@@ -202,7 +172,7 @@ SmsgWaiting *smsg_copy(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, u
 	w->status = status;
 	w->left = ep->nic->smsg_retransmissions;
 	w->s = s;
-	w->number = s->out.sent;
+	w->spot.number = s->out.sent;
 	w->bytes = text.bytes();
 	w->tag = text.tag;
 	w->msg_id = text.msg_id;
@@ -233,7 +203,7 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 		first = put(ep, s, text, place);
 		if (first.status == ARIES_ST_OK) {
 			r.state |= Request::kMended;
-			smsg_sent(s, place);
+			gni_smsg_sent(s, place);
 			return GNI_RC_SUCCESS;
 		}
 		if (first.status == ARIES_ST_LATER)
@@ -243,8 +213,10 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 	SmsgWaiting *w = nullptr;
 	if (open || (s->repeats && gni_status_recoverable(first.status)))
 		w = wait_for(ep, s, text, id, first.status);
-	if (open)
-		unsure(s, place, text);
+	if (open) {
+		const SmsgSpot spot = next_spot(s, place, text);
+		gni_smsg_unsure(s, &spot);
+	}
 	if (w) {
 		w->put = open;
 		unsettled_begin(w);
@@ -268,17 +240,12 @@ gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s, const char *call)
 		ep->nic->statistics[GNI_STAT_SMSG_RETRANS_STALL]++;
 		return later(GNI_RC_NOT_DONE, call, "an earlier message of the endpoint is being repeated");
 	}
-	return settle(ep, s) == ARIES_ST_OK ? GNI_RC_SUCCESS : told(GNI_RC_TRANSACTION_ERROR);
+	return gni_smsg_settle(ep, s) == ARIES_ST_OK ? GNI_RC_SUCCESS : told(GNI_RC_TRANSACTION_ERROR);
 }
 
 gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text, const char *call)
 {
-	const SmsgSender &out = s->out;
-	const SmsgPlace &before = s->unsure.place;
-	const SmsgPlace place = gni_smsg_place(before.next, out.box.ring_bytes, text.bytes());
-
-	/* Room for both. */
-	if (out.sent + 1 - out.acknowledged >= s->credits || before.taken + place.taken > out.box.ring_bytes - out.used)
+	if (!gni_smsg_room_behind(s, text.bytes()))
 		return later(GNI_RC_NOT_DONE, call, "no room behind a message whose fate is not known");
 	const uint32_t id = smsg_reserve_event(ep);
 	if (!id)

@@ -83,23 +83,11 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	return ARIES_ST_OK;
 }
 
-/* The peer has told what it released in a word of its own. Return: whether it is sound */
-[[gnu::noinline]] bool take_credit(Smsg *s, uint64_t word)
-{
-	/* None: the owner may have cleared the mailbox. The first one may come late, from an earlier connection. */
-	if (word && !smsg_acknowledge(s, word) && (s->out.acknowledged || !(word >> 32))) {
-		s->obstacles |= kSmsgBroken;
-		return false;
-	}
-	s->out.told_seen = word;
-	return true;
-}
-
 /* No room. The peer may have told of some in a word that got lost. */
 [[gnu::noinline]] gni_return_t stalled(gni_ep *ep, Smsg *s, gni_statistic_t why, const char *call)
 {
 	ep->nic->statistics[why]++;
-	smsg_ask_credit(ep, s);
+	gni_smsg_ask_credit(ep, s);
 	return nic_later(ep->nic, call,
 			 why == GNI_STAT_SMSG_MBOX_CREDITS_STALL
 				 ? "no credit: the peer has not released as many messages as it takes"
@@ -110,10 +98,10 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 [[gnu::always_inline]] inline gni_return_t reserve(gni_ep *ep, Smsg *s, uint32_t length, SmsgPlace *place,
 						   const char *call)
 {
-	const SmsgSender &out = s->out;
-	const uint64_t credit = __atomic_load_n(smsg_own(s, kSmsgCredit), __ATOMIC_ACQUIRE);
+	const gni_smsg_sender &out = s->out;
+	const uint64_t credit = gni_load_acquire(gni_smsg_own(s, GNI_SMSG_CREDIT));
 
-	if (credit != out.told_seen && !take_credit(s, credit)) [[unlikely]]
+	if (credit != out.told_seen && !gni_smsg_take_credit(s, credit)) [[unlikely]]
 		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kSmsgDamaged);
 	if (out.sent - out.acknowledged == s->credits)
 		return stalled(ep, s, GNI_STAT_SMSG_MBOX_CREDITS_STALL, call);
@@ -151,7 +139,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
 
 	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & GNI_OFFSET_MASK;
-	area->sync_value = smsg_next_header(s, bytes, tag);
+	area->sync_value = gni_smsg_next_header(s, bytes, tag);
 	return area;
 }
 
@@ -231,7 +219,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 		const SmsgPlace there = place;
 		return smsg_failed(ep, s, whole, there, id, first);
 	}
-	smsg_sent(s, place);
+	gni_smsg_sent(s, place);
 	return GNI_RC_SUCCESS;
 }
 

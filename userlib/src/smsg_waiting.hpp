@@ -16,19 +16,12 @@ namespace ugni
 /** One of them; its bytes follow. From malloc(). */
 struct SmsgWaiting : Departed {
 	Smsg *s;
-	uint64_t number; /* of the message, when it was put */
+	SmsgSpot spot; /* where it was put */
 	uint32_t bytes;
 	uint8_t tag;
 	bool put; /* it is the one whose fate is not known */
-
-	/* Of one that has left: */
-	uint64_t identity; /* of its connection */
-	uint64_t header;
-	SmsgPlace place;
-	uint32_t position; /* of the ring, where it began */
-	uint32_t slot;
-	uint32_t turn;
 	uint32_t msg_id;
+	uint64_t identity; /* of its connection, when it has left */
 
 	char *text() { return reinterpret_cast<char *>(this + 1); }
 };

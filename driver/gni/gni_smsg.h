@@ -37,17 +37,7 @@
 #ifndef GNI_SMSG_H
 #define GNI_SMSG_H
 
-#ifdef __KERNEL__
-#include <linux/types.h>
-#else
-#include <stdint.h>
-#endif
-
-#ifdef __cplusplus
-#define GNI_SMSG_FN constexpr
-#else
-#define GNI_SMSG_FN static inline
-#endif
+#include "gni_env.h"
 
 #define GNI_SMSG_LINE 64u
 #define GNI_SMSG_WORD 8u
@@ -67,11 +57,11 @@
 #define GNI_SMSG_LARGEST 4u
 
 /* Toggles in the header words each time that the slots are reused. */
-#define GNI_SMSG_TURN (1u << 24)
+#define GNI_SMSG_TURN 0x01000000u
 #define GNI_SMSG_ONES 0xfe000000u
 
 /** gni_smsg_lines() - round @bytes up to whole lines */
-GNI_SMSG_FN uint32_t gni_smsg_lines(uint32_t bytes)
+static GNI_INLINE uint32_t gni_smsg_lines(uint32_t bytes)
 {
 	return (bytes + GNI_SMSG_LINE - 1) / GNI_SMSG_LINE * GNI_SMSG_LINE;
 }
@@ -80,7 +70,7 @@ GNI_SMSG_FN uint32_t gni_smsg_lines(uint32_t bytes)
  * gni_smsg_fixed() - size of everything before the ring
  * @credits: messages that may be outstanding
  */
-GNI_SMSG_FN uint32_t gni_smsg_fixed(uint32_t credits)
+static GNI_INLINE uint32_t gni_smsg_fixed(uint32_t credits)
 {
 	return GNI_SMSG_LINE + gni_smsg_lines(credits * GNI_SMSG_WORD);
 }
@@ -92,7 +82,7 @@ GNI_SMSG_FN uint32_t gni_smsg_fixed(uint32_t credits)
  *
  * The ring holds a few messages of the largest size, or as many small ones as there are credits.
  */
-GNI_SMSG_FN uint32_t gni_smsg_needed(uint32_t credits, uint32_t largest)
+static GNI_INLINE uint32_t gni_smsg_needed(uint32_t credits, uint32_t largest)
 {
 	const uint32_t large = GNI_SMSG_LARGEST * gni_smsg_lines(GNI_SMSG_PREFIX + largest);
 	const uint32_t small = credits * GNI_SMSG_LINE;
@@ -101,7 +91,7 @@ GNI_SMSG_FN uint32_t gni_smsg_needed(uint32_t credits, uint32_t largest)
 }
 
 /** gni_smsg_mix() - hash @v, so that each bit of the result depends on all of its bits */
-GNI_SMSG_FN uint64_t gni_smsg_mix(uint64_t v)
+static GNI_INLINE uint64_t gni_smsg_mix(uint64_t v)
 {
 	v *= 0x9e3779b97f4a7c15ull;
 	v ^= v >> 29;
@@ -121,8 +111,8 @@ GNI_SMSG_FN uint64_t gni_smsg_mix(uint64_t v)
  *
  * Bits 15:0 length, 23:16 tag, 24 turn, 31:25 ones, 63:32 checksum over these, key and number.
  */
-GNI_SMSG_FN uint64_t gni_smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag,
-				     uint32_t turn)
+static GNI_INLINE uint64_t gni_smsg_header(uint32_t key, uint64_t number, uint32_t length,
+					   uint8_t tag, uint32_t turn)
 {
 	const uint64_t low = length | (uint32_t)tag << 16 | turn | GNI_SMSG_ONES;
 
@@ -130,12 +120,12 @@ GNI_SMSG_FN uint64_t gni_smsg_header(uint32_t key, uint64_t number, uint32_t len
 	       gni_smsg_mix((low | (uint64_t)key << 32) ^ gni_smsg_mix(number + 1)) >> 32 << 32;
 }
 
-GNI_SMSG_FN uint32_t gni_smsg_header_length(uint64_t word)
+static GNI_INLINE uint32_t gni_smsg_header_length(uint64_t word)
 {
 	return (uint32_t)(word & 0xffff);
 }
 
-GNI_SMSG_FN uint8_t gni_smsg_header_tag(uint64_t word)
+static GNI_INLINE uint8_t gni_smsg_header_tag(uint64_t word)
 {
 	return (uint8_t)(word >> 16);
 }
@@ -148,7 +138,7 @@ GNI_SMSG_FN uint8_t gni_smsg_header_tag(uint64_t word)
  *
  * Return: whether it is the header word of that message
  */
-GNI_SMSG_FN bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
+static GNI_INLINE bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
 {
 	return word == gni_smsg_header(key, number, gni_smsg_header_length(word),
 				       gni_smsg_header_tag(word), (uint32_t)word & GNI_SMSG_TURN);
@@ -161,7 +151,7 @@ GNI_SMSG_FN bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number
  *
  * Return: bits 63:32 @released modulo 2^32, 31:0 a checksum, never 0
  */
-GNI_SMSG_FN uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
+static GNI_INLINE uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
 {
 	return released << 32 |
 	       (gni_smsg_mix((released & 0xffffffffu) ^ (uint64_t)key << 32) >> 32 | 1);
@@ -174,13 +164,13 @@ GNI_SMSG_FN uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
  *
  * Bits 63:32 nonce, 31:0 checksum.
  */
-GNI_SMSG_FN uint64_t gni_smsg_identity(uint32_t key, uint32_t nonce)
+static GNI_INLINE uint64_t gni_smsg_identity(uint32_t key, uint32_t nonce)
 {
 	return (uint64_t)nonce << 32 | (gni_smsg_mix(nonce ^ (uint64_t)key << 32) >> 32 | 1);
 }
 
 /** gni_smsg_key() - key of a connection, from the key of the mailboxes and the sender's nonce */
-GNI_SMSG_FN uint32_t gni_smsg_key(uint32_t key, uint32_t nonce)
+static GNI_INLINE uint32_t gni_smsg_key(uint32_t key, uint32_t nonce)
 {
 	return (uint32_t)(gni_smsg_mix((uint64_t)key << 32 | nonce) >> 32);
 }
@@ -191,13 +181,13 @@ GNI_SMSG_FN uint32_t gni_smsg_key(uint32_t key, uint32_t nonce)
  * @control: offset of the mailbox in its memory domain, bytes
  * @mdh: the memory domain
  */
-GNI_SMSG_FN uint64_t gni_smsg_end(uint64_t control, uint16_t mdh)
+static GNI_INLINE uint64_t gni_smsg_end(uint64_t control, uint16_t mdh)
 {
 	return (control & 0xffffffffffull) | (uint64_t)mdh << 40;
 }
 
 /** gni_smsg_direction() - key of mailbox @to, which is written by the owner of mailbox @from */
-GNI_SMSG_FN uint32_t gni_smsg_direction(uint64_t to, uint64_t from)
+static GNI_INLINE uint32_t gni_smsg_direction(uint64_t to, uint64_t from)
 {
 	return (uint32_t)gni_smsg_mix(gni_smsg_mix(to) ^ from);
 }
@@ -220,8 +210,8 @@ struct gni_smsg_place {
  * @ring_bytes: bytes of the ring
  * @length: size of the message without its prefix
  */
-GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t ring_bytes,
-						 uint32_t length)
+static GNI_INLINE struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t ring_bytes,
+						       uint32_t length)
 {
 	const uint32_t bytes = gni_smsg_lines(GNI_SMSG_PREFIX + length);
 	const uint32_t left = ring_bytes - position;
@@ -244,7 +234,7 @@ GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t rin
  * fraction of the ring, which the rule for sending credit words requires. The caller also has to
  * limit it to GNI_SMSG_MAX_SIZE.
  */
-GNI_SMSG_FN uint32_t gni_smsg_most_tagged(uint32_t ring_bytes)
+static GNI_INLINE uint32_t gni_smsg_most_tagged(uint32_t ring_bytes)
 {
 	return ring_bytes / GNI_SMSG_LARGEST / GNI_SMSG_LINE * GNI_SMSG_LINE - GNI_SMSG_PREFIX;
 }
