@@ -100,7 +100,7 @@ static void kgni_cq_lost_by_event(struct kgni_request *r)
 	struct kgni_message *m = r->copy;
 
 	m->status = gni_entry_status(r->entry) & ~ARIES_ST_LOCAL;
-	m->put = kgni_status_unknown(m->status);
+	m->copy.put = gni_env_status_unknown(m->status);
 	kgni_smsg_pause(m);
 	kgni_cq_lost(r, m->due);
 }
@@ -145,7 +145,7 @@ void kgni_cq_doubt(struct gni_ep *ep, struct kgni_message *m)
 	unsigned long flags;
 
 	m->status = ARIES_ST_TIMEOUT;
-	m->put = true;
+	m->copy.put = true;
 	m->pause = 1;
 	kgni_smsg_pause(m);
 	spin_lock_irqsave(&cq->lock, flags);

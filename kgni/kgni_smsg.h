@@ -19,30 +19,24 @@
  * @node: in gni_ep.smsg_lost
  * @cq: queue of its event
  * @id: its request
+ * @copy: what both sides know of it
  * @status: ARIES_ST_* of the last attempt
  * @left: attempts that remain
- * @bytes: size of header and data
- * @put: it was put, and it is not known whether it arrived
  * @lost: it was lost in flight
- * @spot: where it was put
  * @pause: jiffies until the next attempt, once it was lost
  * @due: jiffies of the next attempt
- * @msg_id: message id for its event
  * @text: header and data
  */
 struct kgni_message {
 	struct list_head node;
 	struct gni_cq *cq;
 	u16 id;
+	struct gni_smsg_copy copy;
 	u8 status;
 	u16 left;
-	u32 bytes;
-	bool put;
 	bool lost;
-	struct gni_smsg_spot spot;
 	u32 pause;
 	unsigned long due;
-	u32 msg_id;
 	u8 text[];
 };
 
@@ -74,25 +68,6 @@ struct kgni_text {
 	u32 msg_id;
 };
 
-/**
- * struct kgni_try - result of an attempt to put a message
- * @status: ARIES_ST_*; ARIES_ST_LATER: the message is in flight and may still be lost
- * @whole: the doorbell of the last put, which makes the message visible and raises the event, was
- *         rung
- */
-struct kgni_try {
-	u8 status;
-	bool whole;
-};
-
-/**
- * kgni_status_unknown() - may an operation that ended with this status have happened all the same?
- */
-static inline bool kgni_status_unknown(u8 status)
-{
-	return status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
-}
-
 /* A single packet may be lost: this many attempts are made at once. */
 #define KGNI_AT_ONCE 2
 /*
@@ -111,15 +86,11 @@ static inline void kgni_smsg_pause(struct kgni_message *m)
 }
 
 /* kgni_smsg_put.c */
-struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text,
-				 const struct gni_smsg_spot *spot, u16 id);
-struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
-			      struct gni_smsg_place place, u16 id);
 void kgni_smsg_tell(struct gni_ep *ep);
 
 /* kgni_smsg_repeat.c */
 void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
-			  struct gni_smsg_place place, u16 id, struct kgni_try first);
+			  struct gni_smsg_place place, u16 id, struct gni_smsg_try first);
 void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id);
 void kgni_smsg_abandon(struct gni_ep *ep);
 struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *text, u16 id,

@@ -3,13 +3,7 @@
 /*
  * Short messages that are still in flight when their put returns, as all messages to another host
  * are. Only the completion event reports whether they arrive, so a copy is kept until then. A
- * message that was lost is put again into its own slot: others may have been sent after it, and the
- * peer waits for this one.
- *
- * The slot belongs to the message until the peer has released it. So it is read first to find out
- * whether the message has arrived, and it is written only if not. The new put raises the event of
- * the message. Writing a slot twice would do no harm, because the peer recognises a header word
- * that it has read before.
+ * message that was lost is put again, see gni_smsg_repeat.c. The new put raises its event.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -34,7 +28,7 @@ void kgni_smsg_keep(struct gni_ep *ep, const struct kgni_text *text, struct gni_
 	struct kgni_message *m = kgni_smsg_copy(ep, text, id, ARIES_ST_LATER);
 
 	if (m)
-		m->spot = gni_smsg_next_spot(&ep->smsg->c, place, m->bytes, 0);
+		m->copy.spot = gni_smsg_next_spot(&ep->smsg->c, place, text->bytes, 0);
 	gni_smsg_sent(&ep->smsg->c, place);
 	if (m)
 		kgni_cq_keep(ep, m);
@@ -54,9 +48,9 @@ static enum kgni_mend kgni_smsg_unless_over(const struct kgni_message *m)
 
 static enum kgni_mend kgni_smsg_put_again(struct gni_ep *ep, struct kgni_message *m)
 {
-	const struct kgni_text text = { .part = { { m->text, m->bytes } },
-					.bytes = m->bytes,
-					.msg_id = m->msg_id };
+	const struct kgni_text text = { .part = { { m->text, m->copy.bytes } },
+					.bytes = m->copy.bytes,
+					.msg_id = m->copy.msg_id };
 	struct gni_cq *cq = m->cq;
 	const u16 id = m->id;
 	/*
@@ -64,26 +58,27 @@ static enum kgni_mend kgni_smsg_put_again(struct gni_ep *ep, struct kgni_message
 	 * earlier one is unread.
 	 */
 	const bool event = kgni_cq_await(cq, id);
-	struct kgni_try t = kgni_smsg_put_at(ep, &text, &m->spot, event ? id : 0);
+	struct gni_smsg_try t =
+		gni_env_smsg_put(ep, &ep->smsg->c, &text, &m->copy.spot, event ? id : 0);
 
 	if (event && ((t.whole && t.status != ARIES_ST_DISABLED) || !kgni_cq_no_event(cq, id, m)))
 		return KGNI_MEND_LEFT;
-	m->put = t.whole && (t.status == ARIES_ST_LATER || kgni_status_unknown(t.status));
+	m->copy.put = t.whole && (t.status == ARIES_ST_LATER || gni_env_status_unknown(t.status));
 	m->status = t.status == ARIES_ST_LATER ? ARIES_ST_TIMEOUT : t.status;
 	return kgni_smsg_unless_over(m);
 }
 
-/* One attempt for a message that was lost. If m->put is set it may have arrived all the same. */
+/* One attempt for a message that was lost. If copy.put is set it may have arrived all the same. */
 static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message *m)
 {
 	struct gni_smsg_conn *c = &ep->smsg->c;
-	u64 word;
-	u8 status;
+	u32 status = m->status;
+	enum gni_smsg_fate fate;
 
 	/* an attempt during a quiesce would fail, so it does not count */
 	if (READ_ONCE(ep->nic->quiet) && !READ_ONCE(ep->nic->gone))
 		return KGNI_MEND_AGAIN;
-	if (m->spot.number < c->out.acknowledged) {
+	if (m->copy.spot.number < c->out.acknowledged) {
 		m->status = ARIES_ST_OK;
 		return KGNI_MEND_OVER;
 	}
@@ -91,23 +86,11 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
 		return KGNI_MEND_OVER;
 	m->left--;
 	kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_COUNT);
-	status = gni_env_smsg_read(ep, c, c->out.box.slots + (u64)m->spot.slot * GNI_SMSG_WORD,
-				   &word);
-	if (status != ARIES_ST_OK) {
-		m->status = status;
-		return kgni_smsg_unless_over(m);
-	}
-	m->put = false;
-	if (word == m->spot.header) {
-		m->status = ARIES_ST_OK;
-		return KGNI_MEND_OVER;
-	}
-	/* a mailbox without a queue, see kgni_smsg_put_quietly() */
-	if (m->status == ARIES_ST_NO_CQ)
-		c->events &= ~ARIES_EV_REMOTE;
-	else if (!c->repeats || !gni_status_recoverable(m->status))
-		return KGNI_MEND_OVER;
-	return kgni_smsg_put_again(ep, m);
+	fate = gni_smsg_find(ep, c, &m->copy, &status);
+	m->status = status;
+	if (fate == GNI_SMSG_MISSING)
+		return kgni_smsg_put_again(ep, m);
+	return fate == GNI_SMSG_OPEN ? kgni_smsg_unless_over(m) : KGNI_MEND_OVER;
 }
 
 /*
@@ -117,7 +100,7 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
  */
 static void kgni_smsg_give_up(struct gni_ep *ep, const struct kgni_message *m)
 {
-	if (ep->smsg->waiting || !gni_smsg_withdraw(&ep->smsg->c, &m->spot, m->put))
+	if (ep->smsg->waiting || !gni_smsg_withdraw(&ep->smsg->c, &m->copy.spot, m->copy.put))
 		WRITE_ONCE(ep->smsg_late, true);
 }
 

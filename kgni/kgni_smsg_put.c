@@ -16,28 +16,20 @@ static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 
 	fma->desc.local_event = msg_id;
 }
 
-/**
- * kgni_smsg_put_at() - put a message into the peer's mailbox
- * @ep: endpoint with a connection
- * @text: message
- * @spot: where it goes
- * @id: request that gets its local event, 0 for none
- *
+/*
  * A message that fits into one line together with its two-word prefix, that is one of up to 2,032
- * bytes, takes a single doorbell.
- *
- * Context: any; gni_ep.lock held. Return: what became of it.
+ * bytes, takes a single doorbell. @message: struct kgni_text. Context: any; gni_ep.lock held.
  */
-struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text,
-				 const struct gni_smsg_spot *spot, u16 id)
+struct gni_smsg_try gni_env_smsg_put(gni_ep_handle_t ep, const struct gni_smsg_conn *c,
+				     const void *message, const struct gni_smsg_spot *spot, u32 id)
 {
-	const struct gni_smsg_conn *c = &ep->smsg->c;
+	const struct kgni_text *text = message;
 	u64 prefix[2] = { c->in.credit, c->out.identity };
 	const struct kvec parts[] = { { prefix, GNI_SMSG_PREFIX }, text->part[0], text->part[1] };
 	struct kgni_line line = { .parts = parts, .count = ARRAY_SIZE(parts) };
 	u32 left = GNI_SMSG_PREFIX + text->bytes;
 	u64 at = c->out.box.ring + spot->place.at;
-	struct kgni_try t = {};
+	struct gni_smsg_try t = {};
 	struct aries_fma fma;
 
 	kgni_smsg_begin(&fma, ep, at, text->msg_id);
@@ -60,18 +52,6 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 	if (!t.whole)
 		t.status = ARIES_ST_QUEUE_FULL;
 	return t;
-}
-
-/*
- * kgni_smsg_put() - kgni_smsg_put_at() for the next message, at @place. Context, return: as there.
- */
-struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
-			      struct gni_smsg_place place, u16 id)
-{
-	const struct gni_smsg_spot spot =
-		gni_smsg_next_spot(&ep->smsg->c, place, text->bytes, 0);
-
-	return kgni_smsg_put_at(ep, text, &spot, id);
 }
 
 /* Context: any; gni_ep.lock held. */
@@ -103,6 +83,11 @@ bool gni_env_smsg_ask(gni_ep_handle_t ep, const struct gni_smsg_conn *c, u64 off
 			return true;
 	} while (status == ARIES_ST_TIMEOUT && --tries);
 	return false;
+}
+
+bool gni_env_status_unknown(u32 status)
+{
+	return status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
 }
 
 u64 gni_env_now(void)

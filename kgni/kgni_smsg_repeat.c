@@ -15,53 +15,17 @@
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
 
-/*
- * A mailbox that was registered without a queue cannot take an event, because its owner polls. Put
- * without the remote event then, now and later.
- */
-static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgni_text *text,
-					     struct gni_smsg_place place)
-{
-	struct gni_smsg_conn *c = &ep->smsg->c;
-	struct kgni_try t = kgni_smsg_put(ep, text, place, 0);
-
-	if (t.status == ARIES_ST_NO_CQ && (c->events & ARIES_EV_REMOTE)) {
-		c->events &= ~ARIES_EV_REMOTE;
-		t = kgni_smsg_put(ep, text, place, 0);
-	}
-	return t;
-}
-
 /* Make one more attempt. If w->left is 0 afterwards the returned status is final. */
 static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
 {
-	struct kgni_text text = { .part = { { w->text, w->bytes } }, .bytes = w->bytes };
-	struct gni_smsg_conn *c = &ep->smsg->c;
-	u8 status = gni_smsg_settle(ep, c);
-	struct gni_smsg_place place;
-	struct kgni_try t;
+	const struct kgni_text text = { .part = { { w->text, w->copy.bytes } },
+					.bytes = w->copy.bytes };
+	bool last = false;
+	u8 status = gni_smsg_again(ep, &ep->smsg->c, &w->copy, &text, w->status, &last);
 
-	if (status != ARIES_ST_OK)
-		return status;
-	if (w->put && c->out.sent != w->spot.number)
-		return ARIES_ST_OK;
-	if (w->put && !c->repeats) {
+	if (last)
 		w->left = 0;
-		return w->status;
-	}
-	w->put = false;
-	place = gni_smsg_place(c->out.position, c->out.box.ring_bytes, w->bytes);
-	w->spot = gni_smsg_next_spot(c, place, w->bytes, 0);
-	t = kgni_smsg_put_quietly(ep, &text, place);
-	if (t.status == ARIES_ST_OK || t.status == ARIES_ST_LATER) {
-		gni_smsg_sent(c, place);
-	} else if (t.whole && kgni_status_unknown(t.status)) {
-		gni_smsg_unsure(c, &w->spot);
-		w->put = true;
-	} else if (!c->repeats) {
-		w->left = 0;
-	}
-	return t.status;
+	return status;
 }
 
 /* Complete the message: a reader of its event finds the outcome from now on. */
@@ -180,11 +144,11 @@ struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *t
 	memset(w, 0, sizeof(*w));
 	w->cq = ep->cq;
 	w->id = id;
-	w->spot.number = ep->smsg->c.out.sent;
+	w->copy.spot.number = ep->smsg->c.out.sent;
 	w->status = status;
 	w->left = ep->nic->smsg_retransmissions;
-	w->bytes = text->bytes;
-	w->msg_id = text->msg_id;
+	w->copy.bytes = text->bytes;
+	w->copy.msg_id = text->msg_id;
 	if (text->part[0].iov_len)
 		memcpy(w->text, text->part[0].iov_base, text->part[0].iov_len);
 	if (text->part[1].iov_len)
@@ -214,7 +178,7 @@ static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
 	struct kgni_message *w = kgni_smsg_wait(ep, text, id, ARIES_ST_TIMEOUT);
 
 	if (w)
-		w->spot = gni_smsg_next_spot(&ep->smsg->c, place, w->bytes, 0);
+		w->copy.spot = gni_smsg_next_spot(&ep->smsg->c, place, text->bytes, 0);
 	gni_smsg_sent(&ep->smsg->c, place);
 	if (w)
 		kgni_cq_doubt(ep, w);
@@ -231,17 +195,17 @@ static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
  * The client learns the outcome from the event of the message. Context: any; gni_ep.lock held.
  */
 void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
-			  struct gni_smsg_place place, u16 id, struct kgni_try first)
+			  struct gni_smsg_place place, u16 id, struct gni_smsg_try first)
 {
 	struct gni_smsg_conn *c = &ep->smsg->c;
-	struct gni_smsg_spot spot;
+	struct gni_smsg_spot spot = gni_smsg_next_spot(c, place, text->bytes, 0);
 	struct kgni_message *w;
 	bool open;
 
 	if (!kgni_cq_unsettled(ep->cq, id, first.whole))
 		return;
 	if (first.status == ARIES_ST_NO_CQ) {
-		first = kgni_smsg_put_quietly(ep, text, place);
+		first = gni_smsg_put_quietly(ep, c, text, &spot);
 		if (first.status == ARIES_ST_OK) {
 			gni_smsg_sent(c, place);
 			kgni_cq_settle(ep->cq, id, ARIES_ST_OK);
@@ -252,11 +216,9 @@ void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 			return;
 		}
 	}
-	open = first.whole && kgni_status_unknown(first.status);
-	if (open) {
-		spot = gni_smsg_next_spot(c, place, text->bytes, 0);
+	open = first.whole && gni_env_status_unknown(first.status);
+	if (open)
 		gni_smsg_unsure(c, &spot);
-	}
 	if (!open && !(c->repeats && gni_status_recoverable(first.status))) {
 		kgni_cq_settle(ep->cq, id, first.status);
 		return;
@@ -264,7 +226,7 @@ void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 	w = kgni_smsg_wait(ep, text, id, first.status);
 	if (!w)
 		return;
-	w->put = open;
+	w->copy.put = open;
 	kgni_smsg_begin(ep, w);
 }
 

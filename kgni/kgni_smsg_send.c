@@ -55,7 +55,8 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 	struct kgni_smsg *s = ep->smsg;
 	struct gni_smsg_place place;
 	gni_return_t rc;
-	struct kgni_try first;
+	struct gni_smsg_try first;
+	struct gni_smsg_spot spot;
 	u16 id;
 
 	if (!s)
@@ -80,7 +81,8 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 		kgni_count(ep->nic, GNI_STAT_SMSG_REQ_STALL);
 		return GNI_RC_NOT_DONE;
 	}
-	first = kgni_smsg_put(ep, text, place, id);
+	spot = gni_smsg_next_spot(&s->c, place, text->bytes, 0);
+	first = gni_env_smsg_put(ep, &s->c, text, &spot, id);
 	if (first.status == ARIES_ST_OK)
 		gni_smsg_sent(&s->c, place);
 	else if (first.status == ARIES_ST_LATER)

@@ -118,6 +118,33 @@ struct gni_smsg_spot {
 	uint64_t header;
 };
 
+/**
+ * struct gni_smsg_copy - a message of which a copy is kept
+ * @spot: where it was put; only its number before that
+ * @bytes: size of header and data
+ * @msg_id: message id for its event
+ * @tag: its tag
+ * @put: it was put, and it is not known whether it arrived
+ */
+struct gni_smsg_copy {
+	struct gni_smsg_spot spot;
+	uint32_t bytes;
+	uint32_t msg_id;
+	uint8_t tag;
+	bool put;
+};
+
+/**
+ * struct gni_smsg_try - result of an attempt to put a message
+ * @status: ARIES_ST_*; ARIES_ST_LATER: the message is in flight and may still be lost
+ * @whole: the doorbell of the last put, which makes the message visible and raises the event, was
+ *         rung
+ */
+struct gni_smsg_try {
+	uint32_t status;
+	bool whole;
+};
+
 /* Why a send has to wait, or cannot be. The other bits are the environment's. */
 #define GNI_SMSG_BROKEN 0x1u /* the peer has written an invalid word */
 #define GNI_SMSG_UNSURE 0x2u /* it is not known whether the last put arrived */
@@ -308,6 +335,15 @@ uint32_t gni_env_smsg_read(gni_ep_handle_t ep, const struct gni_smsg_conn *c, ui
 bool gni_env_smsg_ask(gni_ep_handle_t ep, const struct gni_smsg_conn *c, uint64_t offset,
 		      uint64_t *word, bool first);
 
+/*
+ * Put @text, a message in the environment's form, at @spot. @id: request that gets the event here,
+ * 0: none
+ */
+struct gni_smsg_try gni_env_smsg_put(gni_ep_handle_t ep, const struct gni_smsg_conn *c,
+				     const void *text, const struct gni_smsg_spot *spot,
+				     uint32_t id);
+/* May a put that ended with ARIES_ST_* @status have arrived all the same? */
+bool gni_env_status_unknown(uint32_t status);
 /* Time in units of the environment, and so many milliseconds in these. */
 uint64_t gni_env_now(void);
 uint32_t gni_env_time(uint32_t ms);
@@ -327,6 +363,20 @@ void gni_smsg_unsure(struct gni_smsg_conn *c, const struct gni_smsg_spot *spot);
 uint32_t gni_smsg_settle(gni_ep_handle_t ep, struct gni_smsg_conn *c);
 bool gni_smsg_room_behind(const struct gni_smsg_conn *c, uint32_t bytes);
 bool gni_smsg_withdraw(struct gni_smsg_conn *c, const struct gni_smsg_spot *spot, bool put);
+
+/* gni_smsg_repeat.c */
+enum gni_smsg_fate {
+	GNI_SMSG_KNOWN,	  /* how it has ended is known */
+	GNI_SMSG_OPEN,	  /* it could not be found out */
+	GNI_SMSG_MISSING, /* it has not arrived, and may be put again */
+};
+
+struct gni_smsg_try gni_smsg_put_quietly(gni_ep_handle_t ep, struct gni_smsg_conn *c,
+					 const void *text, const struct gni_smsg_spot *spot);
+uint32_t gni_smsg_again(gni_ep_handle_t ep, struct gni_smsg_conn *c, struct gni_smsg_copy *m,
+			const void *text, uint32_t status, bool *last);
+enum gni_smsg_fate gni_smsg_find(gni_ep_handle_t ep, struct gni_smsg_conn *c,
+				 struct gni_smsg_copy *m, uint32_t *status);
 
 /* gni_smsg_newcomer.c */
 enum gni_smsg_finding {

@@ -88,14 +88,8 @@ struct SmsgText {
 	uint32_t bytes() const { return header.bytes + data.bytes; }
 };
 
-/** What became of an attempt. */
-struct SmsgTry {
-	uint32_t status; /* ARIES_ST_LATER: it is on its way, and may be lost yet */
-	bool whole;      /* the put that makes the message readable has been rung */
-};
+using SmsgTry = struct gni_smsg_try;
 
-/** Puts the message at @place into the peer's mailbox. @id: request for the event here, 0: none */
-SmsgTry smsg_put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id);
 /**
  * The first attempt to send has ended with @first, not ARIES_ST_OK. Return: SUCCESS: its event or another one comes;
  * what nic_gone() says of a NIC that is not there.

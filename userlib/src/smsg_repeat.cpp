@@ -25,49 +25,19 @@ SmsgSpot next_spot(const Smsg *s, const SmsgPlace &place, const SmsgText &text)
 	return gni_smsg_next_spot(s, place, text.bytes(), text.tag);
 }
 
-/* A mailbox that is registered without a queue takes no event; its owner polls. */
-SmsgTry put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place)
-{
-	SmsgTry t = smsg_put(ep, s, text, place, 0);
-
-	if (t.status == ARIES_ST_NO_CQ && (s->events & ARIES_EV_REMOTE)) {
-		s->events &= ~uint32_t{ARIES_EV_REMOTE};
-		t = smsg_put(ep, s, text, place, 0);
-	}
-	return t;
-}
-
 uint32_t again(Unsettled *u)
 {
 	auto *w = static_cast<SmsgWaiting *>(u);
-	Smsg *s = w->s;
-	const uint32_t status = gni_smsg_settle(w->ep, s);
+	const SmsgText text = w->message();
+	bool last = false;
+	const uint32_t status = gni_smsg_again(w->ep, w->s, w, &text, w->status, &last);
 
-	if (status != ARIES_ST_OK)
+	if (last)
+		w->left = 0;
+	if (status != ARIES_ST_LATER)
 		return status;
-	if (w->put && s->out.sent != w->spot.number)
-		return ARIES_ST_OK;
-	if (w->put && !s->repeats) {
-		w->left = 0;
-		return w->status;
-	}
-	w->put = false;
-	const SmsgText text = {{w->text(), w->bytes}, {nullptr, 0}, 0, w->tag};
-	const SmsgPlace place = gni_smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
-	w->spot = next_spot(s, place, text);
-	const SmsgTry t = put(w->ep, s, text, place);
-	if (t.status == ARIES_ST_OK) {
-		gni_smsg_sent(s, place);
-	} else if (t.status == ARIES_ST_LATER) {
-		smsg_doubt(w, place);
-		return ARIES_ST_TIMEOUT;
-	} else if (t.whole && status_unknown(t.status)) {
-		gni_smsg_unsure(s, &w->spot);
-		w->put = true;
-	} else if (!s->repeats) {
-		w->left = 0;
-	}
-	return t.status;
+	smsg_doubt(w);
+	return ARIES_ST_TIMEOUT;
 }
 
 void ended(Unsettled *u)
@@ -99,11 +69,13 @@ gni_return_t in_doubt(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace
 {
 	SmsgWaiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
 
+	if (w)
+		w->spot = next_spot(s, place, text);
+	gni_smsg_sent(s, place);
 	if (w) {
-		smsg_doubt(w, place);
+		smsg_doubt(w);
 		unsettled_begin(w);
 	} else {
-		gni_smsg_sent(s, place);
 		force_status(ep, id, ARIES_ST_TIMEOUT);
 	}
 	return GNI_RC_SUCCESS;
@@ -144,6 +116,11 @@ bool gni_env_smsg_ask(gni_ep_handle_t ep, const gni_smsg_conn *c, uint64_t offse
 			return false;
 		usleep(kPauseUs);
 	}
+}
+
+bool gni_env_status_unknown(uint32_t status)
+{
+	return status_unknown(status);
 }
 
 uint64_t gni_env_now()
@@ -199,8 +176,9 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 
 	if (!first.whole)
 		raise_event(ep, s, id, text.msg_id);
+	const SmsgSpot spot = next_spot(s, place, text);
 	if (first.status == ARIES_ST_NO_CQ) {
-		first = put(ep, s, text, place);
+		first = gni_smsg_put_quietly(ep, s, &text, &spot);
 		if (first.status == ARIES_ST_OK) {
 			r.state |= Request::kMended;
 			gni_smsg_sent(s, place);
@@ -213,10 +191,8 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 	SmsgWaiting *w = nullptr;
 	if (open || (s->repeats && gni_status_recoverable(first.status)))
 		w = wait_for(ep, s, text, id, first.status);
-	if (open) {
-		const SmsgSpot spot = next_spot(s, place, text);
+	if (open)
 		gni_smsg_unsure(s, &spot);
-	}
 	if (w) {
 		w->put = open;
 		unsettled_begin(w);

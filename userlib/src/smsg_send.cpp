@@ -133,8 +133,8 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 }
 
 /* Descriptor, and the two words in front of the message. */
-[[gnu::always_inline]] inline aries_fma_desc *fill(const gni_ep *ep, const Smsg *s, uint32_t msg_id, uint32_t bytes,
-						   uint8_t tag)
+[[gnu::always_inline]] inline aries_fma_desc *fill(const gni_ep *ep, const gni_smsg_conn *s, uint32_t msg_id,
+						   uint32_t bytes, uint8_t tag)
 {
 	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
 
@@ -144,8 +144,8 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 }
 
 /* More than the line takes. */
-[[gnu::noinline]] SmsgTry put_long(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place,
-				   uint32_t id)
+[[gnu::noinline]] SmsgTry put_long(const gni_ep *ep, const gni_smsg_conn *s, const SmsgText &text,
+				   const SmsgPlace &place, uint32_t id)
 {
 	const gni_nic *nic = ep->nic;
 	const uint64_t prefix[2] = {s->in.credit, s->out.identity};
@@ -162,8 +162,8 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	return {fma_ring_and_look(nic, id, stream.bytes - done, ARIES_FMA_PUT_SYNC, events), true};
 }
 
-[[gnu::always_inline]] inline SmsgTry put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place,
-					  uint32_t id, uint32_t events)
+[[gnu::always_inline]] inline SmsgTry put(const gni_ep *ep, const gni_smsg_conn *s, const SmsgText &text,
+					  const SmsgPlace &place, uint32_t id, uint32_t events)
 {
 	const gni_nic *nic = ep->nic;
 	const uint32_t bytes = text.bytes();
@@ -233,12 +233,19 @@ uint32_t smsg_reserve_event(gni_ep *ep)
 	return reserve_event(ep);
 }
 
-SmsgTry smsg_put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id)
-{
-	return put(ep, s, text, place, id, id ? s->events : s->events & ~uint32_t{ARIES_EV_LOCAL});
-}
-
 } // namespace ugni
+
+gni_smsg_try gni_env_smsg_put(gni_ep_handle_t ep, const gni_smsg_conn *c, const void *text, const gni_smsg_spot *spot,
+			      uint32_t id)
+{
+	gni_smsg_conn then = *c; /* with the newest credit */
+
+	then.out.sent = spot->number;
+	then.out.slot = spot->slot;
+	then.out.turn = spot->header & GNI_SMSG_TURN;
+	return put(ep, &then, *static_cast<const SmsgText *>(text), spot->place, id,
+		   id ? c->events : c->events & ~uint32_t{ARIES_EV_LOCAL});
+}
 
 UGNI_IN_ONE_PAGE(2048)
 gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,

@@ -14,24 +14,20 @@ namespace ugni
 {
 
 /** One of them; its bytes follow. From malloc(). */
-struct SmsgWaiting : Departed {
+struct SmsgWaiting : Departed, gni_smsg_copy {
 	Smsg *s;
-	SmsgSpot spot; /* where it was put */
-	uint32_t bytes;
-	uint8_t tag;
-	bool put; /* it is the one whose fate is not known */
-	uint32_t msg_id;
 	uint64_t identity; /* of its connection, when it has left */
 
 	char *text() { return reinterpret_cast<char *>(this + 1); }
+	SmsgText message() { return {{text(), bytes}, {nullptr, 0}, msg_id, tag}; }
 };
 
 /** A copy of @text, whose request is @id. @status: of the first attempt. Return: nullptr without memory */
 SmsgWaiting *smsg_copy(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status);
 /** The message has left, and may get lost yet: keeps a copy, if there is memory, until its event tells. */
 void smsg_keep(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id);
-/** @w, which was tried again, has left without an event: its slot will be looked at. */
-void smsg_doubt(SmsgWaiting *w, const SmsgPlace &place);
+/** @w, which was tried again, has left without an event, and counts as sent: its slot will be looked at. */
+void smsg_doubt(SmsgWaiting *w);
 /** A message without a copy is lost after it has left. */
 void smsg_late_hole(const gni_ep *ep);
 
