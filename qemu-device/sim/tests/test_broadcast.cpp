@@ -330,7 +330,7 @@ void a_node_that_fails_ends_what_it_takes_part_in_Q29(void **)
 			assert_int_equal(group.lost > 0, !goes_on);
 			assert_int_equal(group.given_up, goes_on ? 0 : group.begun - group.ended);
 			assert_int_equal(last.last_begin > 40000, goes_on);
-			/* Of the last one that ended it is not known at the node, and the others may have begun the next. */
+			/* The node may not know of the last one that ended, and the others may have begun the next. */
 			assert_true(group.ended > 5 && group.begun - group.ended <= 2);
 		}
 	}
