@@ -82,6 +82,12 @@ struct Border {
 	std::vector<uint32_t> there;
 };
 
+/** Whose messages about loads come over a link. */
+struct Teller {
+	uint32_t router; ///< of the machine
+	uint32_t lag;    ///< messages that the newest known one is old
+};
+
 struct Nic {
 	uint64_t clock = 0;   ///< when the message was ready, with fraction
 	uint32_t due = 0;     ///< the same in cycles

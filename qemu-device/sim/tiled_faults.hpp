@@ -39,8 +39,8 @@ template <typename Setup> void TiledPart<Setup>::decide_again()
 	for (uint32_t place = 0; place < places_; place++) {
 		if (!in_mask_[place])
 			continue;
-		for (uint32_t channel = 0; channel < layout_.channels; channel++) {
-			const Queue &queue = input_[size_t{place} * layout_.channels + channel];
+		for (uint32_t channel = 0; channel < channels_; channel++) {
+			const Queue &queue = input_[size_t{place} * channels_ + channel];
 
 			if (in_mask_[place] >> channel & 1 && pool_[queue.head].out == routing::NO_OUTPUT)
 				pool_[queue.head].decided = false;
@@ -119,7 +119,7 @@ template <typename Setup> void TiledPart<Setup>::hold_requests(bool hold)
 /* The packet at the head of an input queue has no way. */
 template <typename Setup> void TiledPart<Setup>::drop_head(uint32_t place, uint32_t channel)
 {
-	Queue &queue = input_[size_t{place} * layout_.channels + channel];
+	Queue &queue = input_[size_t{place} * channels_ + channel];
 	const uint32_t number = queue.pop(pool_);
 
 	if (queue.empty())

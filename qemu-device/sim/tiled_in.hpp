@@ -29,13 +29,9 @@ template <typename Setup> struct TiledPart<Setup>::LoadView {
 		if (used > lane.loop_flits)
 			load += (used - lane.loop_flits) * weigh.far_weight;
 		if (lane.far != NO_PLACE) {
-			const uint32_t lag = net.told_lag_[place];
+			const Teller teller = net.tellers_[place];
 
-			if (net.told_now_ >= lag)
-				load += net.told_[size_t{(net.told_now_ - lag) % net.told_slots_} *
-							  net.layout_.routers +
-						  lane.far / net.layout_.tiles] *
-					weigh.down_weight;
+			load += net.told_[net.told_first_[teller.lag] + teller.router] * weigh.down_weight;
 		}
 		return load;
 	}
@@ -49,25 +45,74 @@ template <typename Setup> void TiledPart<Setup>::arrive(uint32_t packet, uint32_
 		lose_arrival(packet, place);
 		return;
 	}
-	input_[size_t{place} * layout_.channels + channel].push(pool_, packet);
+	input_[size_t{place} * channels_ + channel].push(pool_, packet);
 	in_mask_[place] |= static_cast<uint16_t>(1u << channel);
 	list(row_bus_[place], list_in_, place);
 }
 
 template <typename Setup> void TiledPart<Setup>::route(Packet &packet, uint32_t place)
 {
-	const uint32_t router = place / layout_.tiles;
-	const uint32_t tile = place % layout_.tiles;
+	const uint32_t router = by_tiles_.of(place);
+	const uint32_t tile = place - router * tiles_;
 	const uint64_t random = random_of(seed_, packet.name(), packet.hops * uint64_t{2} + packet.response);
 
 	packet.in = static_cast<uint8_t>(tile);
 	packet.in_channel = packet.header.channel;
 	packet.out = Setup::decide(*tables_, first_router_ + router, tile, packet.header,
-				   LoadView{*this, router * layout_.tiles}, random);
+				   LoadView{*this, router * tiles_}, random);
 	packet.decided = true;
 	if constexpr (Setup::CHECKS_PACKETS) {
 		if (router_error_) [[unlikely]]
 			damage(packet, place);
+	}
+}
+
+/* Those of an input's channels that have packets, in the order in which it asks them. */
+template <typename Function>
+[[gnu::always_inline]] inline void in_order(uint32_t channels, uint32_t turn, Function function)
+{
+	uint32_t upper = channels >> turn << turn;
+
+	for (uint32_t lower = channels ^ upper; upper || lower;) {
+		uint32_t &of = upper ? upper : lower;
+
+		if (function(static_cast<uint32_t>(std::countr_zero(of))))
+			return;
+		of &= of - 1;
+	}
+}
+
+/*
+ * What check_in() will ask first in this cycle: the decision, and the room in the sub-switch. That is begun some inputs
+ * ahead, for it waits for memory; nothing that another input does in between changes it.
+ */
+template <typename Setup> inline void TiledPart<Setup>::decide_soon(uint32_t place)
+{
+	const uint32_t waiting = in_mask_[place];
+
+	if (!waiting || row_bus_[place].free > now_)
+		return;
+	in_order(waiting, row_bus_[place].turn, [this, place](uint32_t channel) {
+		Packet &packet = pool_[input_[size_t{place} * channels_ + channel].head];
+
+		if (!packet.decided)
+			route(packet, place);
+		if (packet.out != routing::NO_OUTPUT) [[likely]]
+			__builtin_prefetch(&sub_buffer(place, packet, channel), 1);
+		return true;
+	});
+}
+
+template <typename Setup> void TiledPart<Setup>::check_inputs()
+{
+	const size_t count = list_in_.size();
+
+	for (size_t i = 0; i < std::min(count, AHEAD); i++)
+		decide_soon(list_in_[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			decide_soon(list_in_[i + AHEAD]);
+		check_in(list_in_[i]);
 	}
 }
 
@@ -84,35 +129,27 @@ template <typename Setup> void TiledPart<Setup>::check_in(uint32_t place)
 		return;
 	}
 	bool full = false;
+	bool crossed = false;
 
-	for (uint32_t i = 0; i < layout_.channels; i++) {
-		const uint32_t channel =
-			bus.turn + i < layout_.channels ? bus.turn + i : bus.turn + i - layout_.channels;
-
-		if (!(waiting >> channel & 1))
-			continue;
-
-		Packet &packet = pool_[input_[size_t{place} * layout_.channels + channel].head];
+	in_order(waiting, bus.turn, [this, place, &full, &crossed](uint32_t channel) {
+		Packet &packet = pool_[input_[size_t{place} * channels_ + channel].head];
 
 		if (!packet.decided)
 			route(packet, place);
 		if (packet.out == routing::NO_OUTPUT) [[unlikely]] {
 			if (!wait_for_tables_ || down_[place])
 				drop_head(place, channel);
-			continue;
+			return false;
 		}
-
-		const uint32_t sub = place - layout_.column_of[packet.in] + layout_.column_of[packet.out];
-		const Buffer &buffer =
-			sub_[(size_t{sub} * layout_.columns + layout_.column_of[packet.in]) * layout_.channels +
-			     channel];
-
-		if (buffer.used + packet.flits <= parameters_.subswitch_buffer) {
-			cross_row(place, channel);
-			return;
+		if (sub_buffer(place, packet, channel).used + packet.flits > parameters_.subswitch_buffer) {
+			full = true;
+			return false;
 		}
-		full = true;
-	}
+		cross_row(place, channel);
+		return crossed = true;
+	});
+	if (crossed)
+		return;
 	if (full)
 		begin_stall(bus, row_stalls_[place]);
 	else
@@ -122,20 +159,18 @@ template <typename Setup> void TiledPart<Setup>::check_in(uint32_t place)
 /* The packet at the head of a channel goes to the sub-switch of its output's column. */
 template <typename Setup> void TiledPart<Setup>::cross_row(uint32_t place, uint32_t channel)
 {
-	Queue &queue = input_[size_t{place} * layout_.channels + channel];
+	Queue &queue = input_[size_t{place} * channels_ + channel];
 	Resource &bus = row_bus_[place];
 	const uint32_t number = queue.pop(pool_);
 	Packet &packet = pool_[number];
-	const uint32_t column = layout_.column_of[packet.in];
-	const uint32_t sub = place - column + layout_.column_of[packet.out];
 	const uint32_t last = std::max(now_ + packet.flits - 1, packet.tail);
 
-	sub_[(size_t{sub} * layout_.columns + column) * layout_.channels + channel].used += packet.flits;
+	sub_buffer(place, packet, channel).used += packet.flits;
 	if (queue.empty())
 		in_mask_[place] &= static_cast<uint16_t>(~(1u << channel));
 	end_stall(bus, row_stalls_[place]);
 	bus.free = last + 1;
-	bus.turn = static_cast<uint16_t>(channel + 1 == layout_.channels ? 0 : channel + 1);
+	bus.turn = static_cast<uint16_t>(channel + 1 == channels_ ? 0 : channel + 1);
 	if (in_mask_[place])
 		arm(bus, Kind::CheckIn, place, bus.free);
 	give_back(place, channel, packet.flits);
@@ -162,7 +197,7 @@ template <typename Setup> void TiledPart<Setup>::give_back(uint32_t place, uint3
 	else if (lane.far == NO_PLACE)
 		wheel_.add(Kind::Credit, cycle, places_ + place, what);
 	else
-		out_[division_.part_of[lane.far / layout_.tiles]].credits.push_back({cycle, lane.far, what});
+		out_[division_.part_of[by_tiles_.of(lane.far)]].credits.push_back({cycle, lane.far, what});
 }
 
 } // namespace aries::sim

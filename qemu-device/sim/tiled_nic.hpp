@@ -15,7 +15,7 @@ namespace aries::sim
 /* A processor tile delivers one packet in a cycle, at most; which tile is first must not depend on events. */
 template <typename Setup> void TiledPart<Setup>::receive(uint32_t packet, uint32_t place)
 {
-	const uint32_t router = place / layout_.tiles;
+	const uint32_t router = by_tiles_.of(place);
 
 	received_[place] = packet;
 	list(nic_check_[router], list_nic_, router);
@@ -23,7 +23,7 @@ template <typename Setup> void TiledPart<Setup>::receive(uint32_t packet, uint32
 
 template <typename Setup> void TiledPart<Setup>::check_nics(uint32_t router)
 {
-	const uint32_t first = router * layout_.tiles;
+	const uint32_t first = router * tiles_;
 	uint32_t wake = UINT32_MAX;
 	bool hungry = false;
 
@@ -58,7 +58,7 @@ template <typename Setup> void TiledPart<Setup>::wake_nics(uint32_t router, uint
 template <typename Setup> void TiledPart<Setup>::finish(uint32_t number, uint32_t place)
 {
 	Packet &packet = pool_[number];
-	const uint32_t slot = place / layout_.tiles * layout_.nics + packet.header.nic;
+	const uint32_t slot = by_tiles_.of(place) * layout_.nics + packet.header.nic;
 	Nic &nic = nics_[slot];
 	const uint32_t initiator = packet.response ? packet.target : packet.source;
 
@@ -84,7 +84,7 @@ template <typename Setup> void TiledPart<Setup>::finish(uint32_t number, uint32_
 		end_message(packet, initiator, slot);
 	} else if (response_flits(CHIP.packets, packet.operation, packet.bytes)) {
 		packet.sent = now_;
-		packet.out = static_cast<uint8_t>(place % layout_.tiles);
+		packet.out = static_cast<uint8_t>(place - by_tiles_.of(place) * tiles_);
 		if (nic.promised >= parameters_.response_queue)
 			nic.waiting.push(pool_, number);
 		else
@@ -262,7 +262,7 @@ inline bool TiledPart<Setup>::may_enter(uint32_t number, uint32_t tile, uint32_t
 	if (wish.tile != ANY_TILE && wish.tile != tile)
 		return false;
 	if (ports_[number].keeping) [[unlikely]] {
-		const uint16_t kept = kept_[size_t{number} * layout_.channels + channel];
+		const uint16_t kept = kept_[size_t{number} * channels_ + channel];
 
 		/* A NIC whose node has failed, or that is held, asks no more. */
 		if (kept && !(users >> (kept - 1) & 1))
@@ -320,14 +320,14 @@ inline uint32_t TiledPart<Setup>::choose_tile(const Nic &nic, Takes takes)
  */
 template <typename Setup> void TiledPart<Setup>::inject(uint32_t router)
 {
-	const uint32_t first = places_ + router * layout_.tiles;
+	const uint32_t first = places_ + router * tiles_;
 	Nic *const nics = nics_.data() + size_t{router} * layout_.nics;
 	uint64_t ready = 0;
 
 	for (uint32_t i = 0; i < layout_.nics; i++)
 		ready |= look_at(nics[i]);
 	for (uint64_t changed = ready; ready;) {
-		if (std::has_single_bit(ready)) {
+		if (!(ready & (ready - 1))) { // one bit
 			changed = ready = inject_alone(nics, ready);
 			continue;
 		}

@@ -14,34 +14,58 @@ namespace aries::sim
 template <typename Setup> void TiledPart<Setup>::reach_sub(uint32_t number, uint32_t base)
 {
 	Packet &packet = pool_[number];
-	const uint32_t row = layout_.row_of[packet.in];
+	const uint32_t row = row_of_[packet.in];
 	const uint32_t out = base + packet.out;
-	const uint32_t sub = base + row * layout_.columns + layout_.column_of[packet.out];
-	const uint32_t bit = layout_.column_of[packet.in] * layout_.channels + packet.in_channel;
-	Queue &queue = sub_[size_t{sub} * layout_.columns * layout_.channels + bit].queue;
+	const uint32_t sub = base + row * columns_ + column_of_[packet.out];
+	const uint32_t bit = column_of_[packet.in] * channels_ + packet.in_channel;
+	Queue &queue = sub_[size_t{sub} * columns_ * channels_ + bit].queue;
 
 	packet.ready = now_;
 	near_[out] += packet.flits;
 	if (lanes_[out].far != NO_PLACE)
-		near_sum_[base / layout_.tiles] += packet.flits;
+		near_sum_[by_tiles_.of(base)] += packet.flits;
 	if (queue.empty()) {
 		const uint32_t bus = bus_of(out, row);
 
-		set_bit(sub_mask_.data() + size_t{bus} * layout_.sub_words(), bit);
+		set_bit(sub_mask_.data() + size_t{bus} * sub_words_, bit);
 		list(column_bus_[bus], list_sub_, bus);
 	}
 	queue.push(pool_, number);
 }
 
+/* What check_sub() will look at first is fetched, some buses ahead: each piece of it says where the next one is. */
+template <typename Setup> inline void TiledPart<Setup>::fetch_sub(uint32_t number) noexcept
+{
+	const uint64_t *mask = sub_mask_.data() + size_t{number} * sub_words_;
+
+	in_turn(mask, sub_words_, column_bus_[number].turn, [this, number](uint32_t bit) {
+		__builtin_prefetch(&pool_[waiting_at(number, bit).queue.head], 1);
+		return true;
+	});
+}
+
+template <typename Setup> void TiledPart<Setup>::check_subs()
+{
+	const size_t count = list_sub_.size();
+
+	for (size_t i = 0; i < count; i++) {
+		if (i + 2 * AHEAD < count)
+			__builtin_prefetch(&column_bus_[list_sub_[i + 2 * AHEAD]], 1);
+		if (i + AHEAD < count)
+			fetch_sub(list_sub_[i + AHEAD]);
+		check_sub(list_sub_[i]);
+	}
+}
+
 template <typename Setup> void TiledPart<Setup>::check_sub(uint32_t number)
 {
 	Resource &bus = column_bus_[number];
-	const uint32_t words = layout_.sub_words();
+	const uint32_t words = sub_words_;
 	const uint64_t *mask = sub_mask_.data() + size_t{number} * words;
 
 	bus.listed = false;
 	if (bus.free > now_) {
-		if (next_bit(mask, words, 0) != UINT32_MAX)
+		if (any_bit(mask, words))
 			arm(bus, Kind::CheckSub, number, bus.free);
 		return;
 	}
@@ -62,11 +86,10 @@ template <typename Setup> void TiledPart<Setup>::check_sub(uint32_t number)
 template <typename Setup> bool TiledPart<Setup>::cross_column(uint32_t number, uint32_t bit, bool &full)
 {
 	Resource &bus = column_bus_[number];
-	const uint32_t out = number / layout_.rows;
-	const uint32_t row = number - out * layout_.rows;
-	const uint32_t base = out - out % layout_.tiles;
-	const uint32_t sub = base + row * layout_.columns + layout_.column_of[out - base];
-	Buffer &from = sub_[size_t{sub} * layout_.columns * layout_.channels + bit];
+	const uint32_t out = by_rows_.of(number);
+	const uint32_t row = number - out * rows_;
+	const uint32_t base = by_tiles_.of(out) * tiles_;
+	Buffer &from = waiting_at(number, bit);
 	Packet &packet = pool_[from.queue.head];
 
 	if (packet.ready > now_) {
@@ -74,12 +97,12 @@ template <typename Setup> bool TiledPart<Setup>::cross_column(uint32_t number, u
 		return false;
 	}
 
-	Buffer &to = column_[size_t{number} * layout_.channels + packet.header.channel];
+	Buffer &to = column_[size_t{number} * channels_ + packet.header.channel];
 
 	const bool room = to.used + packet.flits <= parameters_.column_buffer;
 
 	if (!room || bus.keeping) {
-		uint16_t &kept = kept_sub_[size_t{number} * layout_.channels + packet.header.channel];
+		uint16_t &kept = kept_sub_[size_t{number} * channels_ + packet.header.channel];
 
 		if (!take_or_keep(bus.keeping, kept, bit, room)) {
 			full = true;
@@ -88,7 +111,7 @@ template <typename Setup> bool TiledPart<Setup>::cross_column(uint32_t number, u
 	}
 
 	const uint32_t last = std::max(now_ + packet.flits - 1, packet.tail);
-	const uint32_t words = layout_.sub_words();
+	const uint32_t words = sub_words_;
 	const uint32_t in = base + packet.in;
 
 	to.used = static_cast<uint16_t>(to.used + packet.flits);
@@ -112,7 +135,7 @@ template <typename Setup> bool TiledPart<Setup>::cross_column(uint32_t number, u
 			arm(column_bus_[its_bus], Kind::CheckSub, its_bus,
 			    std::max(column_bus_[its_bus].free, now_ + 1));
 	}
-	if (next_bit(sub_mask_.data() + size_t{number} * words, words, 0) != UINT32_MAX)
+	if (any_bit(sub_mask_.data() + size_t{number} * words, words))
 		arm(bus, Kind::CheckSub, number, bus.free);
 	return true;
 }
@@ -121,16 +144,16 @@ template <typename Setup> void TiledPart<Setup>::reach_column(uint32_t number, u
 {
 	Packet &packet = pool_[number];
 	const uint32_t out = base + packet.out;
-	const uint32_t bit = layout_.row_of[packet.in] * layout_.channels + packet.header.channel;
+	const uint32_t bit = row_of_[packet.in] * channels_ + packet.header.channel;
 
-	column_[size_t{out} * layout_.rows * layout_.channels + bit].queue.push(pool_, number);
-	set_bit(column_mask_.data() + size_t{out} * layout_.column_words(), bit);
+	column_[size_t{out} * rows_ * channels_ + bit].queue.push(pool_, number);
+	set_bit(column_mask_.data() + size_t{out} * column_words_, bit);
 	list(output_[out], list_out_, out);
 }
 
 template <typename Setup> void TiledPart<Setup>::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
 {
-	uint16_t &used = spent_[size_t{number} * layout_.channels + channel];
+	uint16_t &used = spent_[size_t{number} * channels_ + channel];
 	const uint32_t reserve = parameters_.channel_reserve;
 	const uint32_t before = used > reserve ? used - reserve : 0;
 
@@ -143,7 +166,7 @@ template <typename Setup> void TiledPart<Setup>::spend(uint32_t number, uint32_t
 template <typename Setup> void TiledPart<Setup>::take_credit(uint32_t number, uint32_t what)
 {
 	const uint32_t flits = what & 0xffff;
-	uint16_t &used = spent_[size_t{number} * layout_.channels + (what >> 16)];
+	uint16_t &used = spent_[size_t{number} * channels_ + (what >> 16)];
 	const uint32_t reserve = parameters_.channel_reserve;
 	const uint32_t before = used > reserve ? used - reserve : 0;
 
@@ -152,12 +175,11 @@ template <typename Setup> void TiledPart<Setup>::take_credit(uint32_t number, ui
 	ports_[number].shared =
 		static_cast<uint16_t>(ports_[number].shared - before + (used > reserve ? used - reserve : 0));
 	if (number >= places_) {
-		const uint32_t router = (number - places_) / layout_.tiles;
+		const uint32_t router = by_tiles_.of(number - places_);
 
 		if (nic_hungry_[router])
 			list(nic_check_[router], list_nic_, router);
-	} else if (next_bit(column_mask_.data() + size_t{number} * layout_.column_words(), layout_.column_words(), 0) !=
-		   UINT32_MAX) {
+	} else if (any_bit(column_mask_.data() + size_t{number} * column_words_, column_words_)) {
 		list(output_[number], list_out_, number);
 	}
 }
@@ -171,7 +193,7 @@ bool TiledPart<Setup>::may_take(uint32_t number, uint32_t channel, uint32_t flit
 
 	if (room && !port.keeping) [[likely]]
 		return true;
-	return take_or_keep(port.keeping, kept_[size_t{number} * layout_.channels + channel], bit,
+	return take_or_keep(port.keeping, kept_[size_t{number} * channels_ + channel], bit,
 			    room && leaves_room(number, channel, flits));
 }
 
@@ -190,7 +212,7 @@ inline bool TiledPart<Setup>::may_leave(uint32_t place, const Packet &packet, ui
 		if (bubbles_ && lanes_[place].far != NO_PLACE) {
 			const uint32_t packets = Setup::stays(packet.in, packet.out) ? 1 : parameters_.bubble;
 
-			return spent_[size_t{place} * layout_.channels + channel] + packets * LONGEST <= ring_room_;
+			return spent_[size_t{place} * channels_ + channel] + packets * LONGEST <= ring_room_;
 		}
 	}
 	return may_take(place, channel, packet.flits, bit);
@@ -203,12 +225,12 @@ inline bool TiledPart<Setup>::may_leave(uint32_t place, const Packet &packet, ui
 template <typename Setup>
 bool TiledPart<Setup>::leaves_room(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
 {
-	const uint16_t *spent = spent_.data() + size_t{number} * layout_.channels;
-	const uint16_t *kept = kept_.data() + size_t{number} * layout_.channels;
+	const uint16_t *spent = spent_.data() + size_t{number} * channels_;
+	const uint16_t *kept = kept_.data() + size_t{number} * channels_;
 
 	if (spent[channel] + flits <= parameters_.channel_reserve)
 		return true;
-	for (uint32_t other = 0; other < layout_.channels; other++) {
+	for (uint32_t other = 0; other < channels_; other++) {
 		if (kept[other] && spent[other] < spent[channel])
 			return false;
 	}
@@ -218,7 +240,7 @@ bool TiledPart<Setup>::leaves_room(uint32_t number, uint32_t channel, uint32_t f
 /* Room that was kept for one is not wanted any more. */
 template <typename Setup> void TiledPart<Setup>::release(uint32_t number, uint32_t channel, uint32_t bit) noexcept
 {
-	uint16_t &kept = kept_[size_t{number} * layout_.channels + channel];
+	uint16_t &kept = kept_[size_t{number} * channels_ + channel];
 
 	if (kept == bit + 1) {
 		kept = 0;
@@ -230,11 +252,11 @@ template <typename Setup> void TiledPart<Setup>::check_out(uint32_t place)
 {
 	Resource &output = output_[place];
 	Port &port = ports_[place];
-	const uint32_t words = layout_.column_words();
+	const uint32_t words = column_words_;
 	const uint64_t *mask = column_mask_.data() + size_t{place} * words;
 
 	output.listed = false;
-	if (next_bit(mask, words, 0) == UINT32_MAX)
+	if (!any_bit(mask, words))
 		return;
 
 	const bool down = faulty_ && down_[place];
@@ -245,7 +267,7 @@ template <typename Setup> void TiledPart<Setup>::check_out(uint32_t place)
 		return;
 	}
 
-	const Buffer *buffers = column_.data() + size_t{place} * layout_.rows * layout_.channels;
+	const Buffer *buffers = column_.data() + size_t{place} * rows_ * channels_;
 	const bool sent = in_turn(mask, words, output.turn, [this, place, buffers, down](uint32_t bit) {
 		if (down) [[unlikely]] {
 			discard(place, bit);
@@ -271,15 +293,17 @@ template <typename Setup> void TiledPart<Setup>::check_out(uint32_t place)
 /* Takes the packet at the head of a column buffer's queue. */
 template <typename Setup> inline uint32_t TiledPart<Setup>::leave_column(uint32_t place, uint32_t bit)
 {
-	Buffer &buffer = column_[size_t{place} * layout_.rows * layout_.channels + bit];
+	Buffer &buffer = column_[size_t{place} * rows_ * channels_ + bit];
 	const uint32_t number = buffer.queue.pop(pool_);
 	const Packet &packet = pool_[number];
-	const uint32_t bus = bus_of(place, layout_.row_of[packet.in]);
+	const uint32_t bus = bus_of(place, row_of_[packet.in]);
 
 	buffer.used = static_cast<uint16_t>(buffer.used - packet.flits);
 	if (buffer.queue.empty())
-		clear_bit(column_mask_.data() + size_t{place} * layout_.column_words(), bit);
-	list(column_bus_[bus], list_sub_, bus);
+		clear_bit(column_mask_.data() + size_t{place} * column_words_, bit);
+	/* Only somebody who waits has something of the room. */
+	if (column_bus_[bus].stuck() || any_bit(sub_mask_.data() + size_t{bus} * sub_words_, sub_words_))
+		list(column_bus_[bus], list_sub_, bus);
 	near_[place] -= packet.flits;
 	return number;
 }
@@ -290,7 +314,7 @@ template <typename Setup> void TiledPart<Setup>::send(uint32_t place, uint32_t b
 	const Lane &lane = lanes_[place];
 	Resource &output = output_[place];
 	Port &port = ports_[place];
-	const uint32_t words = layout_.column_words();
+	const uint32_t words = column_words_;
 	const uint64_t *mask = column_mask_.data() + size_t{place} * words;
 	const uint32_t number = leave_column(place, bit);
 	Packet &packet = pool_[number];
@@ -309,15 +333,15 @@ template <typename Setup> void TiledPart<Setup>::send(uint32_t place, uint32_t b
 	port.flits += packet.flits;
 	port.free_tick = end;
 	output.turn = static_cast<uint16_t>(
-		bit + column_[size_t{place} * layout_.rows * layout_.channels + bit].take(packet.flits, LONGEST));
-	if (next_bit(mask, words, 0) != UINT32_MAX)
+		bit + column_[size_t{place} * rows_ * channels_ + bit].take(packet.flits, LONGEST));
+	if (any_bit(mask, words))
 		arm(output, Kind::CheckOut, place, std::max(static_cast<uint32_t>(end / TICKS), now_ + 1));
 	statistics_.hops++;
 	if (lane.far == NO_PLACE) {
 		wheel_.add(Kind::Receive, cycle_of(end), number, place);
 		return;
 	}
-	near_sum_[place / layout_.tiles] -= packet.flits;
+	near_sum_[by_tiles_.of(place)] -= packet.flits;
 	statistics_.channel_packets[packet.header.channel]++;
 	packet.hops++;
 	packet.decided = false;
@@ -338,9 +362,8 @@ template <typename Setup> void TiledPart<Setup>::discard(uint32_t place, uint32_
 	const uint32_t number = leave_column(place, bit);
 
 	if (lanes_[place].far != NO_PLACE)
-		near_sum_[place / layout_.tiles] -= pool_[number].flits;
-	if (next_bit(column_mask_.data() + size_t{place} * layout_.column_words(), layout_.column_words(), 0) !=
-	    UINT32_MAX)
+		near_sum_[by_tiles_.of(place)] -= pool_[number].flits;
+	if (any_bit(column_mask_.data() + size_t{place} * column_words_, column_words_))
 		arm(output_[place], Kind::CheckOut, place, now_ + 1);
 	release(place, pool_[number].header.channel, bit);
 	statistics_.lost_on_links++;
@@ -370,7 +393,7 @@ template <typename Setup> void TiledPart<Setup>::post(uint32_t number, uint32_t 
 
 	packet.ready = arrival;
 	packet.next = place;
-	out_[division_.part_of[place / layout_.tiles]].packets.push_back(PostedPacket::of(packet));
+	out_[division_.part_of[by_tiles_.of(place)]].packets.push_back(PostedPacket::of(packet));
 	pool_.give(number);
 }
 

@@ -55,34 +55,54 @@ inline bool take_or_keep(uint8_t &keeping, uint16_t &kept, uint32_t bit, bool ro
 	return room;
 }
 
-/** The next bit of some words from a place on, and UINT32_MAX if there is none. */
-inline uint32_t next_bit(const uint64_t *words, uint32_t count, uint32_t from) noexcept
+/** Divides by what is not known when it is compiled, and does not change. */
+class Divider
 {
-	uint32_t word = from / 64;
+public:
+	explicit Divider(uint32_t by) noexcept : factor_((uint64_t{1} << SHIFT) / by + 1) {}
 
-	if (word >= count)
-		return UINT32_MAX;
+	/* The factor is too large by less than 2^-SHIFT, which the least fraction that a quotient lacks is above. */
+	uint32_t of(uint32_t number) const noexcept { return static_cast<uint32_t>(Wide{number} * factor_ >> SHIFT); }
 
-	uint64_t bits = words[word] & ~uint64_t{0} << from % 64;
+private:
+	__extension__ using Wide = unsigned __int128;
+	static constexpr uint32_t SHIFT = 63;
 
-	while (!bits) {
-		if (++word == count)
-			return UINT32_MAX;
-		bits = words[word];
+	uint64_t factor_;
+};
+
+inline bool any_bit(const uint64_t *words, uint32_t count) noexcept
+{
+	for (uint32_t word = 0; word < count; word++) {
+		if (words[word])
+			return true;
 	}
-	return word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+	return false;
 }
 
-/** Calls @p serve(bit) for the bits in turn, from @p turn on and around, until it returns true; was there one? */
-template <typename Serve> bool in_turn(const uint64_t *words, uint32_t count, uint32_t turn, Serve serve)
+/**
+ * Calls @p serve(bit) for the bits in turn, from @p turn on and around, until it returns true; was there one? It
+ * changes no bit unless it returns true.
+ */
+template <typename Serve>
+[[gnu::always_inline]] inline bool in_turn(const uint64_t *words, uint32_t count, uint32_t turn, Serve serve)
 {
-	for (uint32_t bit = next_bit(words, count, turn); bit != UINT32_MAX; bit = next_bit(words, count, bit + 1)) {
-		if (serve(bit))
-			return true;
-	}
-	for (uint32_t bit = next_bit(words, count, 0); bit < turn; bit = next_bit(words, count, bit + 1)) {
-		if (serve(bit))
-			return true;
+	const uint32_t first = turn < count * 64 ? turn / 64 : 0;
+	const uint64_t upper = turn < count * 64 ? ~uint64_t{0} << turn % 64 : ~uint64_t{0};
+
+	for (uint32_t i = 0, word = first; i <= count; i++) {
+		uint64_t bits = words[word];
+
+		if (i == 0)
+			bits &= upper;
+		else if (i == count)
+			bits &= ~upper;
+		for (; bits; bits &= bits - 1) {
+			if (serve(word * 64 + static_cast<uint32_t>(std::countr_zero(bits))))
+				return true;
+		}
+		if (++word == count)
+			word = 0;
 	}
 	return false;
 }
@@ -135,6 +155,8 @@ private:
 	static constexpr uint32_t TICKS = CHIP.times.cycle_ticks;
 	static constexpr uint32_t LONGEST = chip::most_units(CHIP.packets); ///< packet, in flits
 
+	static constexpr size_t AHEAD = 6; ///< inputs whose decisions are made before they are looked at
+
 	struct LoadView;
 
 	void step();
@@ -145,6 +167,8 @@ private:
 
 	/* Input: tiled_in.hpp */
 	void arrive(uint32_t packet, uint32_t place);
+	void decide_soon(uint32_t place);
+	void check_inputs();
 	void check_in(uint32_t place);
 	void route(Packet &packet, uint32_t place);
 	void cross_row(uint32_t place, uint32_t channel);
@@ -153,6 +177,8 @@ private:
 
 	/* Sub-switch, column buffer, output: tiled_out.hpp */
 	void reach_sub(uint32_t packet, uint32_t base);
+	void fetch_sub(uint32_t bus) noexcept;
+	void check_subs();
 	void check_sub(uint32_t bus);
 	bool cross_column(uint32_t bus, uint32_t bit, bool &full);
 	uint64_t replay(const Lane &lane, uint32_t place, uint32_t flits);
@@ -275,18 +301,43 @@ private:
 	/* Queue of a packet in the sub-switch of its input's row and its output's column. */
 	size_t sub_queue(const Packet &packet, uint32_t base) const noexcept
 	{
-		const uint32_t row = layout_.row_of[packet.in];
-		const uint32_t sub = base + row * layout_.columns + layout_.column_of[packet.out];
+		const uint32_t row = row_of_[packet.in];
+		const uint32_t sub = base + row * columns_ + column_of_[packet.out];
 
-		return (size_t{sub} * layout_.columns + layout_.column_of[packet.in]) * layout_.channels +
-		       packet.in_channel;
+		return (size_t{sub} * columns_ + column_of_[packet.in]) * channels_ + packet.in_channel;
+	}
+
+	/* The same for a packet in the input of a place. */
+	Buffer &sub_buffer(uint32_t place, const Packet &packet, uint32_t channel) noexcept
+	{
+		const uint32_t column = column_of_[packet.in];
+		const uint32_t sub = place - column + column_of_[packet.out];
+
+		return sub_[(size_t{sub} * columns_ + column) * channels_ + channel];
+	}
+
+	/* The queue of a sub-switch from which a column bus takes by this bit of its mask. */
+	Buffer &waiting_at(uint32_t bus, uint32_t bit) noexcept
+	{
+		const uint32_t out = by_rows_.of(bus);
+		const uint32_t row = bus - out * rows_;
+		const uint32_t base = by_tiles_.of(out) * tiles_;
+		const uint32_t sub = base + row * columns_ + column_of_[out - base];
+
+		return sub_[size_t{sub} * columns_ * channels_ + bit];
 	}
 
 	/* Column bus that leads to an output, from a row's sub-switch. */
-	uint32_t bus_of(uint32_t output, uint32_t row) const noexcept { return output * layout_.rows + row; }
+	uint32_t bus_of(uint32_t output, uint32_t row) const noexcept { return output * rows_ + row; }
 
 	const Parameters parameters_;
 	const Layout &layout_;
+	/* Of the layout, as they are asked for at every step. */
+	const uint32_t tiles_, rows_, columns_, channels_;
+	const uint32_t sub_words_, column_words_;
+	const Divider by_tiles_, by_rows_;
+	std::array<uint8_t, UINT8_MAX + 1> row_of_{}, column_of_{};
+
 	const Division &division_;
 	const uint32_t number_;
 	const uint32_t first_router_;
@@ -345,9 +396,10 @@ private:
 	/* By router in the part; told_ by router of the machine. */
 	std::vector<uint32_t> near_sum_; // of network tiles
 	std::vector<uint32_t> told_;     // what routers told their neighbours: by time, router
-	std::vector<uint16_t> told_lag_; // by place: messages that the newest known one is old
+	std::vector<Teller> tellers_;    // by place: who tells something about what is behind its link
 	uint32_t told_slots_ = 1;
-	uint32_t told_now_ = 0; // number of the newest message
+	std::vector<size_t> told_first_; // in told_, of messages that are so many messages old
+	uint32_t told_now_ = 0;          // number of the newest message
 	std::vector<Resource> nic_check_;
 	std::vector<uint8_t> nic_hungry_; // a NIC waits for room in a processor tile
 	std::vector<uint32_t> nic_wake_;
@@ -380,11 +432,11 @@ inline bool TiledPart<Setup>::fits(uint32_t number, uint32_t channel, uint32_t f
 	const bool network = number < places_ && lanes_[number].far != NO_PLACE;
 	const uint32_t size = network ? parameters_.input_buffer : parameters_.processor_buffer;
 	const uint32_t reserve = parameters_.channel_reserve;
-	const uint32_t used = spent_[size_t{number} * layout_.channels + channel];
+	const uint32_t used = spent_[size_t{number} * channels_ + channel];
 	const uint32_t before = used > reserve ? used - reserve : 0;
 	const uint32_t after = used + flits > reserve ? used + flits - reserve : 0;
 
-	return ports_[number].shared + after - before <= size - reserve * layout_.channels;
+	return ports_[number].shared + after - before <= size - reserve * channels_;
 }
 
 } // namespace aries::sim

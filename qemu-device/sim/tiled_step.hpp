@@ -22,13 +22,15 @@ inline uint64_t flit_error(const chip::Chip &chip, const Parameters &parameters)
 
 template <typename Setup>
 TiledPart<Setup>::TiledPart(const PartPlan &plan, uint32_t number, const typename Setup::Tables &tables)
-	: parameters_(plan.parameters), layout_(plan.layout), division_(plan.division), number_(number),
-	  first_router_(division_.first[number]), routers_(division_.first[number + 1] - first_router_),
-	  first_place_(first_router_ * layout_.tiles), places_(routers_ * layout_.tiles),
-	  lanes_(layout_.lanes.data() + first_place_), tables_(&tables), traffic_(plan.traffic),
-	  seed_(mix64(plan.seed + 0x9e3779b97f4a7c15)), flit_error_(flit_error(CHIP, parameters_)),
-	  bubbles_(Setup::RINGS && layout_.class_channels == 1),
-	  ring_room_(parameters_.input_buffer / layout_.channels),
+	: parameters_(plan.parameters), layout_(plan.layout), tiles_(layout_.tiles), rows_(layout_.rows),
+	  columns_(layout_.columns), channels_(layout_.channels), sub_words_(layout_.sub_words()),
+	  column_words_(layout_.column_words()), by_tiles_(tiles_), by_rows_(rows_), division_(plan.division),
+	  number_(number), first_router_(division_.first[number]),
+	  routers_(division_.first[number + 1] - first_router_), first_place_(first_router_ * tiles_),
+	  places_(routers_ * tiles_), lanes_(layout_.lanes.data() + first_place_), tables_(&tables),
+	  traffic_(plan.traffic), seed_(mix64(plan.seed + 0x9e3779b97f4a7c15)),
+	  flit_error_(flit_error(CHIP, parameters_)), bubbles_(Setup::RINGS && layout_.class_channels == 1),
+	  ring_room_(parameters_.input_buffer / channels_),
 	  router_error_(static_cast<uint64_t>(CHIP.packets.unit_bits * parameters_.router_errors * 1e-12 * 0x1p64)),
 	  byte_time_(parameters_.host_mbytes
 			     ? (uint64_t{CHIP.times.router_mhz} << Traffic::FRACTION) / parameters_.host_mbytes
@@ -36,17 +38,19 @@ TiledPart<Setup>::TiledPart(const PartPlan &plan, uint32_t number, const typenam
 	  wheel_(layout_.horizon)
 {
 	const size_t places = places_;
-	const size_t channels = layout_.channels;
-	const size_t rows = layout_.rows;
+	const size_t channels = channels_;
+	const size_t rows = rows_;
 
+	std::copy(layout_.row_of.begin(), layout_.row_of.end(), row_of_.begin());
+	std::copy(layout_.column_of.begin(), layout_.column_of.end(), column_of_.begin());
 	row_bus_.resize(places);
 	in_mask_.resize(places);
 	input_.resize(places * channels);
-	sub_.resize(places * layout_.columns * channels);
+	sub_.resize(places * columns_ * channels);
 	column_bus_.resize(places * rows);
-	sub_mask_.resize(places * rows * layout_.sub_words());
+	sub_mask_.resize(places * rows * sub_words_);
 	column_.resize(places * rows * channels);
-	column_mask_.resize(places * layout_.column_words());
+	column_mask_.resize(places * column_words_);
 	output_.resize(places);
 	row_stalls_.resize(places);
 	column_stalls_.resize(places * rows);
@@ -63,16 +67,17 @@ TiledPart<Setup>::TiledPart(const PartPlan &plan, uint32_t number, const typenam
 	nic_check_.resize(routers_);
 	nic_hungry_.resize(routers_);
 	nic_wake_.assign(routers_, UINT32_MAX);
-	grants_.resize(layout_.tiles);
+	grants_.resize(tiles_);
 
 	/* What a neighbour told is known when its message has come over the link: in whole messages. */
-	told_lag_.resize(places);
+	tellers_.resize(places);
 	for (size_t place = 0; place < places; place++) {
 		const uint32_t cycles = lanes_[place].latency_ticks / TICKS + parameters_.load_delay;
 
-		told_lag_[place] = static_cast<uint16_t>(cycles / parameters_.load_interval + 1);
-		told_slots_ = std::max(told_slots_, told_lag_[place] + 1u);
+		tellers_[place] = {by_tiles_.of(lanes_[place].far), cycles / parameters_.load_interval + 1};
+		told_slots_ = std::max(told_slots_, tellers_[place].lag + 1);
 	}
+	told_first_.resize(told_slots_);
 	told_.resize(size_t{told_slots_} * layout_.routers);
 
 	list_borders();
@@ -87,7 +92,7 @@ TiledPart<Setup>::TiledPart(const PartPlan &plan, uint32_t number, const typenam
 		Nic &nic = nics_[slot];
 
 		nic.node = layout_.node_at[size_t{first_router_} * layout_.nics + slot];
-		nic.base = router * layout_.tiles;
+		nic.base = router * tiles_;
 		nic.index = static_cast<uint8_t>(slot % layout_.nics);
 	}
 	begin_collectives();
@@ -114,11 +119,11 @@ template <typename Setup> void TiledPart<Setup>::list_borders()
 		if (lanes_[place].far == NO_PLACE)
 			continue;
 
-		const uint32_t far = lanes_[place].far / layout_.tiles;
+		const uint32_t far = by_tiles_.of(lanes_[place].far);
 		const uint32_t part = division_.part_of[far];
 
 		if (part != number_) {
-			borders_[part].here.push_back(first_router_ + place / layout_.tiles);
+			borders_[part].here.push_back(first_router_ + by_tiles_.of(place));
 			borders_[part].there.push_back(far);
 		}
 	}
@@ -155,10 +160,8 @@ template <typename Setup> void TiledPart<Setup>::step()
 	/* Downstream first, so that room that becomes free can be used in the same cycle. */
 	for (const uint32_t place : list_out_)
 		check_out(place);
-	for (const uint32_t bus : list_sub_)
-		check_sub(bus);
-	for (const uint32_t place : list_in_)
-		check_in(place);
+	check_subs();
+	check_inputs();
 	for (const uint32_t router : list_nic_)
 		check_nics(router);
 	statistics_.checks += list_out_.size() + list_sub_.size() + list_in_.size() + list_nic_.size();
@@ -177,19 +180,19 @@ template <typename Setup> void TiledPart<Setup>::deliver()
 	wheel_.take(
 		Kind::Arrive, now_, [this](uint32_t packet, uint32_t place) { arrive(packet, place); }, packet_soon,
 		[this](uint32_t packet, uint32_t place) {
-			__builtin_prefetch(&input_[size_t{place} * layout_.channels + pool_[packet].header.channel], 1);
+			__builtin_prefetch(&input_[size_t{place} * channels_ + pool_[packet].header.channel], 1);
 			__builtin_prefetch(&row_bus_[place], 1);
 		});
 	wheel_.take(
 		Kind::ToSub, now_, [this](uint32_t packet, uint32_t base) { reach_sub(packet, base); }, packet_soon,
 		[this](uint32_t packet, uint32_t base) {
 			const Packet &of = pool_[packet];
-			const uint32_t bus = bus_of(base + of.out, layout_.row_of[of.in]);
+			const uint32_t bus = bus_of(base + of.out, row_of_[of.in]);
 
 			__builtin_prefetch(&sub_[sub_queue(of, base)], 1);
 			__builtin_prefetch(&column_bus_[bus], 1);
 			__builtin_prefetch(&near_[base + of.out], 1);
-			__builtin_prefetch(&column_[size_t{bus} * layout_.channels + of.header.channel], 1);
+			__builtin_prefetch(&column_[size_t{bus} * channels_ + of.header.channel], 1);
 		});
 	wheel_.take(
 		Kind::ToColumn, now_, [this](uint32_t packet, uint32_t base) { reach_column(packet, base); },
@@ -198,18 +201,17 @@ template <typename Setup> void TiledPart<Setup>::deliver()
 			const Packet &of = pool_[packet];
 			const uint32_t out = base + of.out;
 
-			__builtin_prefetch(&column_[size_t{bus_of(out, layout_.row_of[of.in])} * layout_.channels +
-						    of.header.channel],
-					   1);
+			__builtin_prefetch(
+				&column_[size_t{bus_of(out, row_of_[of.in])} * channels_ + of.header.channel], 1);
 			__builtin_prefetch(&output_[out], 1);
 			__builtin_prefetch(&ports_[out], 1);
-			__builtin_prefetch(&spent_[size_t{out} * layout_.channels], 1);
+			__builtin_prefetch(&spent_[size_t{out} * channels_], 1);
 		});
 	wheel_.take(
 		Kind::Credit, now_, [this](uint32_t port, uint32_t what) { take_credit(port, what); },
 		[this](uint32_t port, uint32_t) {
 			__builtin_prefetch(&ports_[port], 1);
-			__builtin_prefetch(&spent_[size_t{port} * layout_.channels], 1);
+			__builtin_prefetch(&spent_[size_t{port} * channels_], 1);
 		},
 		nothing);
 	wheel_.take(
@@ -248,6 +250,9 @@ template <typename Setup> void TiledPart<Setup>::publish_loads()
 
 	uint32_t *told = told_.data() + size_t{told_now_ % told_slots_} * layout_.routers;
 
+	/* Of messages from before the beginning all say zero: their places are not written yet. */
+	for (uint32_t lag = 0; lag < told_slots_; lag++)
+		told_first_[lag] = size_t{(told_now_ + told_slots_ - lag) % told_slots_} * layout_.routers;
 	for (uint32_t router = 0; router < routers_; router++) {
 		const uint32_t sum = near_sum_[router];
 
@@ -302,7 +307,7 @@ template <typename Setup> LinkCount TiledPart<Setup>::count_of(uint32_t of_machi
 			.row_stalled = cycles_of(row_bus_[place], row_stalls_[place]),
 			.stalled = out.stalled + (out.blocked == UINT32_MAX ? 0 : now_ - out.blocked)};
 
-	for (uint32_t row = 0; row < layout_.rows; row++)
+	for (uint32_t row = 0; row < rows_; row++)
 		count.column_stalled += cycles_of(column_bus_[bus_of(place, row)], column_stalls_[bus_of(place, row)]);
 	return count;
 }

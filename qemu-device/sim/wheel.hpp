@@ -8,6 +8,7 @@
 #ifndef ARIES_SIM_WHEEL_HPP
 #define ARIES_SIM_WHEEL_HPP
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -77,24 +78,9 @@ public:
 
 		first = NONE;
 		while (piece != NONE) {
-			const uint32_t count = pieces_[piece].count;
-
-			for (uint32_t i = 0; i < count; i++) {
-				const Event *events = pieces_[piece].events;
-				const auto nth = [this, events, count](uint32_t n) {
-					return events[reversed_ ? count - 1 - n : n];
-				};
-				const Event event = nth(i);
-
-				if (i + FAR < count)
-					far(nth(i + FAR).a, nth(i + FAR).b);
-				if (i + NEAR < count)
-					near(nth(i + NEAR).a, nth(i + NEAR).b);
-				function(event.a, event.b);
-			}
-
 			const uint32_t next = pieces_[piece].next;
 
+			take_piece(piece, function, far, near);
 			pieces_[piece].next = free_;
 			free_ = piece;
 			piece = next;
@@ -114,6 +100,29 @@ private:
 		uint32_t count;
 		Event events[PIECE];
 	};
+
+	/* Of a copy: what is added meanwhile may move the store. */
+	template <typename Function, typename Far, typename Near>
+	void take_piece(uint32_t piece, Function &function, Far &far, Near &near)
+	{
+		const uint32_t count = pieces_[piece].count;
+		Event events[PIECE];
+
+		std::copy_n(pieces_[piece].events, count, events);
+		if (reversed_)
+			std::reverse(events, events + count);
+		for (uint32_t i = 0; i < std::min(FAR, count); i++)
+			far(events[i].a, events[i].b);
+		for (uint32_t i = 0; i < std::min(NEAR, count); i++)
+			near(events[i].a, events[i].b);
+		for (uint32_t i = 0; i < count; i++) {
+			if (i + FAR < count)
+				far(events[i + FAR].a, events[i + FAR].b);
+			if (i + NEAR < count)
+				near(events[i + NEAR].a, events[i + NEAR].b);
+			function(events[i].a, events[i].b);
+		}
+	}
 
 	[[gnu::noinline]] uint32_t more(uint32_t next)
 	{
