@@ -197,6 +197,29 @@ def tuned(results, axes, _scale):
     return _by_size(results, axes, "bias")
 
 
+def settings(results, axes, scale):
+    """GB/s by size for each room and bias; what goes into other groups of it, and by the size of the machine, as text."""
+    share = (scale.wide_groups - 1) / scale.wide_groups
+    whats = list(dict.fromkeys(label.split("-")[0] for label in results))
+    sizes = [what for what in whats if what.isdecimal()]
+    lines = []
+    for mode, room in dict.fromkeys(tuple(label.split("-")[1:]) for label in results):
+        of = {what: results[f"{what}-{mode}-{room}"] for what in whats}
+        for point in [entry["point"] for entry in of["uniform"]]:
+            got = {what: _points(entries, **point)[0]["result"] for what, entries in of.items()}
+            rate = {what: result["gbyte_per_s_per_node"] for what, result in got.items()}
+            name = f"{mode}, queues of {room}" + (f", bias {point['bias']}" if "bias" in point else "")
+            if point["seed"] == "1":
+                axes.plot([int(size) for size in sizes], [rate[size] for size in sizes], ".-", label=name)
+            optical = next(cls for cls in got["uniform"]["links"] if cls["class"] == "blue")["mean_load"]
+            lines.append(f"{name}, seed {point['seed']}: " + ", ".join(f"{_size(size)} {rate[size]:.2f}" for size in sizes) +
+                         f"; uniform to other groups {share * rate['uniform']:.2f}, optical links {optical:.3f}; " +
+                         ", ".join(f"{what[:-6]} groups {rate[what]:.2f}" for what in whats if what.endswith("groups")))
+    _bandwidth_by_size(axes, [int(size) for size in sizes])
+    axes.legend(fontsize=4, ncols=2)
+    return lines
+
+
 def _grid(results, axes, key, legend):
     """Labels are SIZE-COUNT: a curve over sizes for each count."""
     sizes = sorted({int(label.split("-")[0]) for label in results})
@@ -411,7 +434,7 @@ def switch_barrier(results, axes, _scale):
 
 DRAW = {"worst-case": worst_case, "global-bound": global_bound, "hops": hops, "quiet": quiet,
         "group-bisection": group_bisection, "global-bandwidth": global_bandwidth, "all-to-all": all_to_all, "tuned": tuned,
-        "placement-idle": placement, "placement-busy": placement, "scaling": scaling,
+        "placement-idle": placement, "placement-busy": placement, "scaling": scaling, "settings": settings,
         "fat-tree": fat_tree, "gemini-saturation": torus_saturation, "gemini-hop": torus_hop, "gemini-flow": torus_flow,
         "gemini-packets": torus_packets, "qsnet-channels": switch_channels, "qsnet-all-to-all": switch_all_to_all,
         "qsnet-barrier": switch_barrier, "allreduce": allreduce}

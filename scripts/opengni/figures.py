@@ -163,6 +163,30 @@ def _scaling(scale):
             for size in sizes for count in counts]
 
 
+# What "settings" goes over: the bias of mode adaptive in flits; room of each queue of a sub-switch and of a column buffer.
+BIASES = (0, 32, 64, 128, 512)
+QUEUES = (28, 56, 112)
+SEEDS = (1, 2)
+
+
+def _settings(scale):
+    """L21, L22, T41 by bias, room of queues and size of messages; L25 on machines of one chassis a group; by minimal ways, too."""
+    seeds = "--over=seed=" + ",".join(str(seed) for seed in SEEDS)
+    ways = (("adaptive", ["--over=bias=" + ",".join(str(bias) for bias in BIASES)]), ("minimal", ["--mode=minimal"]))
+    sweeps = []
+    for room in QUEUES:
+        queues = [f"--set=subswitch_buffer={room}", f"--set=column_buffer={room}", "--load=1"]
+        for mode, over in ways:
+            def add(what, groups, cycles, *traffic):
+                sweeps.append(Sweep(f"{what}-{mode}-{room}", [*_aries(scale, groups), *cycles, *queues, *traffic, *over, seeds]))
+            add("uniform", scale.wide_groups, _cycles(scale), "--bytes=64")
+            for size in scale.bytes:
+                add(f"{size}", 8, _cycles(scale, size), "--traffic=all-to-all", f"--bytes={size}")
+            for count in scale.groups(6, 32):
+                add(f"{count}groups", count, _cycles(scale), "--traffic=all-to-all", "--bytes=64")
+    return sweeps
+
+
 def _allreduce(scale):
     """A job on a machine whose other nodes are idle or busy."""
     common = [*_aries(scale, scale.tree_groups), f"--warmup={scale.cycles}", f"--measure={5 * scale.cycles}", "--over=seed=1"]
@@ -280,6 +304,7 @@ FIGURES = {figure.name: figure for figure in (
     Figure("placement-idle", "L23, SC12 figure 11", "a job on an idle machine", lambda scale: _placement(scale, 0)),
     Figure("placement-busy", "L24, SC12 figure 12", "a job on a busy machine", lambda scale: _placement(scale, 0.3)),
     Figure("scaling", "L25, SC12 figure 13", "all-to-all on machines of many sizes", _scaling),
+    Figure("settings", "L21, L22, T41", "all-to-all and uniform puts by bias and room of queues", _settings),
     Figure("fat-tree", "T46, T47", "a dragonfly and a fat tree of Aries chips", _fat_tree),
     Figure("gemini-saturation", "G53, G54", "uniform puts on a torus of Gemini", _torus_saturation),
     Figure("gemini-hop", "G44", "latency along a ring of Gemini", _torus_hop),

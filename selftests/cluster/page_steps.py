@@ -240,7 +240,7 @@ PAGES = {
     "reproductions": Page({
         "scripts/figures.py --scale=tiny": Step(r"^", through='COMMAND; rm "$(realpath scripts/..)"/Documentation/figures/*-tiny.svg'),
     }, elsewhere=everything(
-        ("selftests/tool/test_figures.py", "def test_every_figure("), "make figures ARGS=worst-case"),
+        ("selftests/tool/test_figures.py", "def test_every_figure("), "make figures ARGS=worst-case", "make figures ARGS=settings"),
        not_run=everything(
         "takes hours; test_figures.py simulates each figure on small machines", "make figures", 'make figures ARGS="all-to-all --full"')),
     "CONTRIBUTING": Page({
