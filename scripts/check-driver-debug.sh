@@ -141,7 +141,7 @@ run() {
 		-accel tcg,thread=multi -cpu max,-erms,-fsrm -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
 		-nodefaults -no-user-config -display none -no-reboot -device pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16 \
 		-device aries-nic,id=nic0,bus=rp0,fabric=$fabric,node=0,nodes=2 -kernel "$src/arch/x86/boot/bzImage" \
-		-initrd "$image" -append 'rdinit=/init-debug console=ttyS0 tsc=reliable no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 panic=-1' -serial stdio -monitor none <<-'PYTHON' || true
+		-initrd "$image" -append 'rdinit=/init-debug console=ttyS0 tsc=reliable no_timer_check norandmaps watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 panic=-1' -serial stdio -monitor none <<-'PYTHON' || true
 		import subprocess, sys
 		from opengni import patience
 

@@ -69,7 +69,9 @@ def kernel_arguments(config, node):
         # On a busy host ten timer interrupts may take longer than the kernel's test of the timer is patient: it panics.
         # Nobody listens at an emulated processor's side channels, and to fend that off takes a fifth of a network driver's time.
         # The kernel's own tests of its ciphers, at each boot of a node, take a tenth of the boot's processor time.
-        words += ["tsc=reliable", "no_timer_check", "mitigations=off", "cryptomgr.notests"]
+        # QEMU 7.2 translates a program anew for each address that it runs at, which is most of what a short program costs, and a page that
+        # has been run at thousands of addresses takes seconds for each byte that is stored to it later.
+        words += ["tsc=reliable", "no_timer_check", "mitigations=off", "cryptomgr.notests", "norandmaps"]
         # A busy host may leave an emulated processor without time for longer than the kernel's watchdogs take for a hang.
         words += ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
     if config.disk and not config.boots_itself:
