@@ -200,7 +200,7 @@ class Topo(unittest.TestCase):
         self.bad(1, "there is no builder ring", "print", "ring:n=5")
         self.bad(1, "No such file", "print", "/nonexistent.yaml")
         self.bad(2, "machine is required", "print")
-        self.bad(2, "subcommand", "paint", "aries:")
+        self.bad(2, "there is no command 'paint'", "paint", "aries:")
         self.bad(2, "--sources", "hops", "--sources", "-1", "aries:")
 
     def test_device(self):
