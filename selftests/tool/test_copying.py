@@ -107,26 +107,32 @@ class Copying(unittest.IsolatedAsyncioTestCase):
     async def test_an_interrupted_copy_is_taken_away(self):
         await self.interrupt()
 
-    async def interrupt_with(self, command, script, when=".cluster-cp*"):
-        """The same where the nodes have another command of that name."""
+    def instead_of(self, command, script):
+        """In PATH, a command of that name that does something else first."""
         other = self.folder / "bin" / command
         other.parent.mkdir()
         other.write_text(f"#!/bin/sh\n{script}\nexec /bin/{command} \"$@\"\n", encoding="ascii")
         other.chmod(0o755)
-        with mock.patch.dict(os.environ, PATH=f"{other.parent}:{os.environ['PATH']}"):
-            await self.interrupt(when)
+        return mock.patch.dict(os.environ, PATH=f"{other.parent}:{os.environ['PATH']}")
 
     async def test_it_is_taken_away_even_if_that_takes_long(self):
         """A disk may be busy."""
-        await self.interrupt_with("rm", "sleep 3")
+        with self.instead_of("rm", "sleep 3"):
+            await self.interrupt()
 
     async def test_it_is_taken_away_even_if_who_unpacks_misses_the_signal(self):
         """As a process does that the shell is just about to make."""
-        await self.interrupt_with("tar", "trap '' HUP", ".cluster-cp*/content")
+        with self.instead_of("tar", "trap '' HUP"):
+            await self.interrupt(".cluster-cp*/content")
 
     async def test_a_folder_of_which_nobody_said_that_it_was_made(self):
-        """The signal ends who makes it, too."""
-        await self.interrupt_with("mkdir", '/bin/mkdir "$@" && sleep 1000')
+        """A signal ends who has just made it."""
+        (self.folder / "here" / "file").touch()
+        with self.instead_of("mkdir", '/bin/mkdir "$@"; kill -HUP $$'):
+            async with self.cluster():
+                with self.assertRaises(ClusterError):
+                    await self.copy(self.folder / "here" / "file", f"0:{self.folder / 'there'}")
+        self.assertEqual(self.left(), [])
 
     async def test_what_is_on_its_way_is_bounded(self):
         async with self.cluster() as cluster:
