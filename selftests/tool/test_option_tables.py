@@ -51,27 +51,24 @@ class OptionTables(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.stdout.split(), READERS)
 
-    def test_what_may_be(self):
-        """Several values of one option, one with a comma in it, and options behind a command and in a file."""
+    def with_file(self, text, *words):
+        """What aries-sim says with options of a file and these behind it."""
         path = host.BUILD / PROGRAMS["sim"]
         if not path.exists():
             self.skipTest(f"{path} is not built: make all")
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-            file.write("threads = 1\n")
+            file.write(text)
             file.flush()
-            words = [*SIM.split(), "--config", file.name, "--bias", "1", "2", "--set", "netlink_cycles=9", "--set", "netlink_cycles=a,b"]
-            done = subprocess.run([path, *words], capture_output=True, text=True, check=False, timeout=60)
+            return subprocess.run([path, *SIM.split(), "--config", file.name, *words], capture_output=True, text=True, check=False, timeout=60)
+
+    def test_what_may_be(self):
+        """Several values of one option, one with a comma in it, and options behind a command and in a file."""
+        done = self.with_file("threads = 1\n", "--bias", "1", "2", "--set", "netlink_cycles=9", "--set", "netlink_cycles=a,b")
         self.assertEqual(done.returncode, 1)
         self.assertIn("a,b", done.stderr)
 
     def test_a_file_with_an_option_that_there_is_not(self):
-        path = host.BUILD / PROGRAMS["sim"]
-        if not path.exists():
-            self.skipTest(f"{path} is not built: make all")
-        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-            file.write("threads = 1\nnope = 3\n")
-            file.flush()
-            done = subprocess.run([path, *SIM.split(), "--config", file.name], capture_output=True, text=True, check=False, timeout=60)
+        done = self.with_file("threads = 1\nnope = 3\n")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(done.stderr, "aries-sim: the file of --config has 'nope', and there is no such option; see aries-sim --help\n")
 

@@ -5,6 +5,7 @@
 #define ARIES_SIM_TESTS_RIG_HPP
 
 #include <cstdlib>
+#include <sstream>
 
 #include "cmocka_cpp.hpp"
 #include "simulation.hpp"
@@ -42,6 +43,21 @@ inline void refused(const topology::Machine &machine, const RunShape &shape, con
 	}
 	if (said.find(part) == std::string::npos || said.find('\n') != std::string::npos)
 		fail_msg("said \"%s\", not \"%s\"", said.c_str(), part);
+}
+
+/* All that a run writes, as these workers have it. */
+inline std::string result_text(const topology::Machine &machine, RunShape shape, const Workers &workers)
+{
+	std::ostringstream text;
+
+	shape.workers = workers;
+
+	const Result result = run(machine, shape);
+
+	assert_true(result.measured > 100);
+	write_json(text, machine, shape, result);
+	write_links_csv(text, result);
+	return text.str();
 }
 
 struct Rig {

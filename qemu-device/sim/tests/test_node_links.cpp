@@ -3,7 +3,6 @@
 /* Nodes of QsNetIII with two and four links, to one switch or to several: packets go by any of them (Q25). */
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "elite5_line.hpp"
 #include "rig.hpp"
@@ -199,20 +198,6 @@ void broadcasts_reach_nodes_over_links_that_work_Q25_Q26(void **)
 	}
 }
 
-std::string text_of(const topology::Machine &machine, RunShape shape, const Workers &workers)
-{
-	std::ostringstream text;
-
-	shape.workers = workers;
-
-	const Result result = run(machine, shape);
-
-	assert_true(result.measured > 100);
-	write_json(text, machine, shape, result);
-	write_links_csv(text, result);
-	return text.str();
-}
-
 /* The switches of a node are in one part, so there may be fewer of these; the result is the same. */
 void parts_hold_all_switches_of_a_node(void **)
 {
@@ -226,12 +211,12 @@ void parts_hold_all_switches_of_a_node(void **)
 	for (const char *text : {"2500:link:0.3", "2600:router:9"})
 		shape.incidents.push_back(parse_incident(Change::Fail, text, machine));
 
-	const std::string expected = text_of(machine, shape, {});
+	const std::string expected = result_text(machine, shape, {});
 
 	/* Two pairs of eight switches with nodes, 32 cards above them, 32 of top switches. */
 	for (const uint32_t parts : {2u, 3u, 30u})
-		assert_string_equal(text_of(machine, shape, {.parts = parts}).c_str(), expected.c_str());
-	assert_string_equal(text_of(machine, shape, {.threads = 2, .parts = 3}).c_str(), expected.c_str());
+		assert_string_equal(result_text(machine, shape, {.parts = parts}).c_str(), expected.c_str());
+	assert_string_equal(result_text(machine, shape, {.threads = 2, .parts = 3}).c_str(), expected.c_str());
 	shape.workers.parts = static_cast<uint32_t>(machine.routers.size());
 	refused(machine, shape, "parts: switches to which a node has links are in one, so there are at most ");
 }

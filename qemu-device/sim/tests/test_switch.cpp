@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <sstream>
 
 #include "elite5_line.hpp"
 #include "options.hpp"
@@ -100,20 +99,6 @@ void full_networks_drain(void **)
 	}
 }
 
-std::string text_of(const topology::Machine &machine, RunShape shape, const Workers &workers)
-{
-	std::ostringstream text;
-
-	shape.workers = workers;
-
-	const Result result = run(machine, shape);
-
-	assert_true(result.measured > 100);
-	write_json(text, machine, shape, result);
-	write_links_csv(text, result);
-	return text.str();
-}
-
 /* Also with errors, failures, gets, and choices by turn. */
 void any_number_of_parts_gives_the_same(void **)
 {
@@ -135,18 +120,18 @@ void any_number_of_parts_gives_the_same(void **)
 	for (const char *text : {"1500:router:2", "1500:node:100", "1500:link:0-20"})
 		shapes.back().incidents.push_back(parse_incident(Change::Repair, text, machine));
 	for (const RunShape &shape : shapes) {
-		const std::string expected = text_of(machine, shape, {});
+		const std::string expected = result_text(machine, shape, {});
 
 		for (const uint32_t parts : {2u, 5u, static_cast<uint32_t>(machine.routers.size())})
-			assert_string_equal(text_of(machine, shape, {.parts = parts}).c_str(), expected.c_str());
-		assert_string_equal(text_of(machine, shape, {.threads = 2, .parts = 3}).c_str(), expected.c_str());
+			assert_string_equal(result_text(machine, shape, {.parts = parts}).c_str(), expected.c_str());
+		assert_string_equal(result_text(machine, shape, {.threads = 2, .parts = 3}).c_str(), expected.c_str());
 	}
 
 	/* Two links of each node. */
 	const topology::Machine of_two = topology::build_qsnet({.nodes = 64, .links = 2});
 	const RunShape &gets = shapes[1];
 
-	assert_string_equal(text_of(of_two, gets, {.parts = 5}).c_str(), text_of(of_two, gets, {}).c_str());
+	assert_string_equal(result_text(of_two, gets, {.parts = 5}).c_str(), result_text(of_two, gets, {}).c_str());
 }
 
 void order_of_events_does_not_matter(void **)
