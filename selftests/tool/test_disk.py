@@ -191,6 +191,13 @@ class Told(DiskCase):
         self.assertIn("opengni.noload", words)
         self.assertIn("modprobe.blacklist=aries", words)
 
+    def test_what_helps_an_emulated_processor(self):
+        """Without norandmaps each start of a program is translated anew; a real processor is told nothing of it."""
+        for accel, told in (("tcg", True), ("kvm", False)):
+            words = qemu.kernel_arguments(self.config(accel=accel), 0).split()
+            for word in ("tsc=reliable", "mitigations=off", "norandmaps"):
+                self.assertEqual(word in words, told, (accel, word))
+
     def heard(self, cmdline="", oem=()):
         """What node-setup takes from the kernel's command line and from OEM strings."""
         (self.folder / "cmdline").write_text(cmdline + "\n", encoding="ascii")
