@@ -119,7 +119,8 @@ class Tree(unittest.TestCase):
     def test_a_test_of_the_model(self):
         """Itself, and whoever reads all tests."""
         choices = self.chosen("qemu-device/model/tests/test_units.cpp")
-        self.assertLessEqual(set(choices) - {"cluster"}, {"tool", "model", "model-asan", "userlib"})  # the last where it has not been built
+        # The last two where some of their tests have not been compiled: what these include is not known yet.
+        self.assertLessEqual(set(choices) - {"cluster"}, {"tool", "model", "model-asan", "userlib", "sim"})
         if "cluster" in choices:  # who shows how to develop a unit of the model
             self.assertLessEqual(choices["cluster"].tests, {"test_developing", "test_user_pages"})
         self.assertIn("test_claims_table", choices["tool"].tests)
