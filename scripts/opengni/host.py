@@ -49,6 +49,21 @@ def missing(target, package=""):
     return f"{f'install package {package}, or ' if package else ''}run 'make {target} install' in the source tree"
 
 
+def tsc_khz(cpuinfo=Path("/proc/cpuinfo")):
+    """Rate of this processor's time stamp counter in kHz; None where it is not known.
+
+    Linux takes BogoMIPS from that counter, at two a cycle, in two decimals: two millionths.
+    """
+    if platform.machine() != "x86_64":
+        return None
+    try:
+        match = re.search(r"^bogomips\s*:\s*(\d+)\.(\d\d)$", cpuinfo.read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        return None
+    khz = int(match[1] + match[2]) * 5 if match else 0
+    return khz if 100_000 <= khz <= 20_000_000 else None
+
+
 def distribution():
     """What runs here, as 'debian 12'."""
     try:

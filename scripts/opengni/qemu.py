@@ -72,6 +72,10 @@ def kernel_arguments(config, node):
         # QEMU 7.2 translates a program anew for each address that it runs at, which is most of what a short program costs, and a page that
         # has been run at thousands of addresses takes seconds for each byte that is stored to it later.
         words += ["tsc=reliable", "no_timer_check", "mitigations=off", "cryptomgr.notests", "norandmaps"]
+        # QEMU's counter is the host's. A kernel that measures it while the host is busy may take it for a hundred times slower, and then
+        # a second of that node, with all its time-outs, is over in ten milliseconds.
+        if rate := host.tsc_khz():
+            words.append(f"tsc_early_khz={rate}")
         # A busy host may leave an emulated processor without time for longer than the kernel's watchdogs take for a hang.
         words += ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
     if config.disk and not config.boots_itself:

@@ -112,3 +112,18 @@ class Clock(ClusterCase):
         took = time.monotonic_ns() - start
         self.assertEqual(values, sorted(values))
         self.assertLess(values[-1] - values[0], took)
+
+    def test_seconds_of_a_node_are_seconds(self):
+        """The kernel's own clock: as much passes there as did here, less what its answers take, within a hundredth."""
+        for node in (0, 1):
+            start = time.monotonic()
+            first = self.uptime(node)
+            answered = time.monotonic()
+            time.sleep(1)
+            asked = time.monotonic()
+            passed = self.uptime(node) - first
+            self.assertLess(0.99 * (asked - answered) - 0.02, passed)
+            self.assertLess(passed, 1.01 * (time.monotonic() - start) + 0.02)
+
+    def uptime(self, node):
+        return float(self.cluster.run(node, "cat /proc/uptime").stdout.split()[0])

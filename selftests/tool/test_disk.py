@@ -3,6 +3,7 @@
 """Disks of nodes, without machines: what is refused, what a node writes to, what is kept, what the system is told."""
 
 import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -197,6 +198,20 @@ class Told(DiskCase):
             words = qemu.kernel_arguments(self.config(accel=accel), 0).split()
             for word in ("tsc=reliable", "mitigations=off", "norandmaps"):
                 self.assertEqual(word in words, told, (accel, word))
+            with mock.patch.object(host, "tsc_khz", lambda: 2596120):
+                self.assertEqual("tsc_early_khz=2596120" in qemu.kernel_arguments(self.config(accel=accel), 0).split(), told, accel)
+        with mock.patch.object(host, "tsc_khz", lambda: None):
+            self.assertNotIn("tsc_early_khz", qemu.kernel_arguments(self.config(accel="tcg"), 0))
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "asks another processor")
+    def test_rate_of_the_counter(self):
+        """From what Linux tells; nothing from what cannot be."""
+        told = self.folder / "cpuinfo"
+        for text, khz in (("flags\t: tsc\nbogomips\t: 5192.24\n\nbogomips\t: 1.00\n", 2596120), ("bogomips\t: 99.60\n", None), ("BogoMIPS\t: 50\n", None),
+                          ("bogomips\t: 0.00\n", None), ("", None)):
+            told.write_text(text, encoding="ascii")
+            self.assertEqual(host.tsc_khz(told), khz, text)
+        self.assertIsNone(host.tsc_khz(self.folder / "none"))
 
     def heard(self, cmdline="", oem=()):
         """What node-setup takes from the kernel's command line and from OEM strings."""
