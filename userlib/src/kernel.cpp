@@ -10,14 +10,14 @@
 namespace ugni::kernel
 {
 
-namespace
-{
-
 struct Meaning {
 	int error;
 	gni_return_t rc;
 	const char *why = nullptr; /* where the errno does not say it */
 };
+
+namespace
+{
 
 /*
  * What an errno means for each request; only codes that the public function
@@ -175,6 +175,30 @@ gni_return_t waited(const char *call, const char *what, int error, std::span<con
 
 } // namespace
 
+gni_return_t Plain::ask(int fd, void *argument, const char *call) const
+{
+	return meaning(call, name, sys::call(fd, number, argument), meanings, fallback);
+}
+
+constinit const Request<kgni_cq_create> cq_create{KGNI_IOC_CQ_CREATE, "CQ_CREATE", kCqCreate, GNI_RC_ERROR_RESOURCE};
+constinit const Request<kgni_mem_register> mem_register{KGNI_IOC_MEM_REGISTER, "MEM_REGISTER", kMemRegister,
+							GNI_RC_ERROR_RESOURCE};
+constinit const Request<kgni_mem_segments> mem_segments{KGNI_IOC_MEM_SEGMENTS, "MEM_SEGMENTS", kMemRegister,
+							GNI_RC_ERROR_RESOURCE};
+constinit const Request<kgni_mem_update> mem_update{KGNI_IOC_MEM_UPDATE, "MEM_UPDATE", kMemRegister,
+						    GNI_RC_ERROR_RESOURCE};
+constinit const Request<kgni_job> job{KGNI_IOC_JOB, "JOB", kJob, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_ntt> ntt{KGNI_IOC_NTT, "NTT", kNtt, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_ntt_info> ntt_info{KGNI_IOC_NTT_INFO, "NTT_INFO", {}, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_job_ntt> job_ntt{KGNI_IOC_JOB_NTT, "JOB_NTT", kJobNtt, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_bi> bi{KGNI_IOC_BI, "BI", kBi, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_res> resource{KGNI_IOC_RES, "RES", kResource, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_ce_config> ce_config{KGNI_IOC_CE_CONFIG, "CE_CONFIG", {}, GNI_RC_INVALID_PARAM};
+constinit const Request<kgni_err_subscribe> err_subscribe{KGNI_IOC_ERR_SUBSCRIBE, "ERR_SUBSCRIBE", kErrSubscribe,
+							  GNI_RC_ERROR_RESOURCE};
+constinit const Request<kgni_err_control> err_control{KGNI_IOC_ERR_CONTROL, "ERR_CONTROL", kErrControl,
+						      GNI_RC_INVALID_PARAM};
+
 static int sleep_in(const Uncancelled &outer, int fd, unsigned long request, void *argument)
 {
 	const Sleep sleep(outer);
@@ -225,12 +249,6 @@ gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version, const 
 	return meaning(call, "ATTACH", r, kAttach, GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t cq_create(int fd, kgni_cq_create *cq, const char *call)
-{
-	cq->argsz = sizeof(*cq);
-	return meaning(call, "CQ_CREATE", sys::call(fd, KGNI_IOC_CQ_CREATE, cq), kCqCreate, GNI_RC_ERROR_RESOURCE);
-}
-
 gni_return_t cq_destroy(int fd, uint32_t cq, const char *call)
 {
 	kgni_cq_destroy arg{};
@@ -256,20 +274,6 @@ gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeo
 	return rc;
 }
 
-gni_return_t mem_register(int fd, kgni_mem_register *mem, const char *call)
-{
-	mem->argsz = sizeof(*mem);
-	return meaning(call, "MEM_REGISTER", sys::call(fd, KGNI_IOC_MEM_REGISTER, mem), kMemRegister,
-		       GNI_RC_ERROR_RESOURCE);
-}
-
-gni_return_t mem_segments(int fd, kgni_mem_segments *mem, const char *call)
-{
-	mem->argsz = sizeof(*mem);
-	return meaning(call, "MEM_SEGMENTS", sys::call(fd, KGNI_IOC_MEM_SEGMENTS, mem), kMemRegister,
-		       GNI_RC_ERROR_RESOURCE);
-}
-
 gni_return_t mdd_block(int fd, uint32_t entries, const char *call)
 {
 	kgni_mdd_block arg{};
@@ -277,13 +281,6 @@ gni_return_t mdd_block(int fd, uint32_t entries, const char *call)
 	arg.argsz = sizeof(arg);
 	arg.entries = entries;
 	return meaning(call, "MDD_BLOCK", sys::call(fd, KGNI_IOC_MDD_BLOCK, &arg), kMddBlock, GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t mem_update(int fd, kgni_mem_update *mem, const char *call)
-{
-	mem->argsz = sizeof(*mem);
-	return meaning(call, "MEM_UPDATE", sys::call(fd, KGNI_IOC_MEM_UPDATE, mem), kMemRegister,
-		       GNI_RC_ERROR_RESOURCE);
 }
 
 gni_return_t mem_deregister(int fd, uint32_t mdh, const char *call)
@@ -294,36 +291,6 @@ gni_return_t mem_deregister(int fd, uint32_t mdh, const char *call)
 	arg.mdh = mdh;
 	return meaning(call, "MEM_DEREGISTER", sys::call(fd, KGNI_IOC_MEM_DEREGISTER, &arg), kMemDeregister,
 		       GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t job(int fd, kgni_job *job, const char *call)
-{
-	job->argsz = sizeof(*job);
-	return meaning(call, "JOB", sys::call(fd, KGNI_IOC_JOB, job), kJob, GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t ntt(int fd, kgni_ntt *ntt, const char *call)
-{
-	ntt->argsz = sizeof(*ntt);
-	return meaning(call, "NTT", sys::call(fd, KGNI_IOC_NTT, ntt), kNtt, GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t ntt_info(int fd, kgni_ntt_info *info, const char *call)
-{
-	info->argsz = sizeof(*info);
-	return meaning(call, "NTT_INFO", sys::call(fd, KGNI_IOC_NTT_INFO, info), {}, GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t job_ntt(int fd, kgni_job_ntt *job, const char *call)
-{
-	job->argsz = sizeof(*job);
-	return meaning(call, "JOB_NTT", sys::call(fd, KGNI_IOC_JOB_NTT, job), kJobNtt, GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t bi(int fd, kgni_bi *bi, const char *call)
-{
-	bi->argsz = sizeof(*bi);
-	return meaning(call, "BI", sys::call(fd, KGNI_IOC_BI, bi), kBi, GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag, const char *call)
@@ -338,12 +305,6 @@ gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag, const char *call)
 	return rc;
 }
 
-gni_return_t resource(int fd, kgni_res *res, const char *call)
-{
-	res->argsz = sizeof(*res);
-	return meaning(call, "RES", sys::call(fd, KGNI_IOC_RES, res), kResource, GNI_RC_INVALID_PARAM);
-}
-
 gni_return_t ce_alloc(int fd, uint32_t *ce, const char *call)
 {
 	kgni_ce_alloc arg{};
@@ -354,12 +315,6 @@ gni_return_t ce_alloc(int fd, uint32_t *ce, const char *call)
 	if (rc == GNI_RC_SUCCESS)
 		*ce = arg.ce;
 	return rc;
-}
-
-gni_return_t ce_config(int fd, kgni_ce_config *config, const char *call)
-{
-	config->argsz = sizeof(*config);
-	return meaning(call, "CE_CONFIG", sys::call(fd, KGNI_IOC_CE_CONFIG, config), {}, GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t ce_free(int fd, uint32_t ce, const char *call)
@@ -417,24 +372,10 @@ gni_return_t suspend(int fd, kgni_suspend *suspend, const char *call)
 		       resume ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe, const char *call)
-{
-	subscribe->argsz = sizeof(*subscribe);
-	return meaning(call, "ERR_SUBSCRIBE", sys::call(fd, KGNI_IOC_ERR_SUBSCRIBE, subscribe), kErrSubscribe,
-		       GNI_RC_ERROR_RESOURCE);
-}
-
 gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer, const char *call)
 {
 	read->argsz = sizeof(*read);
 	return waited(call, "ERR_READ", sleep_in(outer, fd, KGNI_IOC_ERR_READ, read), kErrRead, GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t err_control(int fd, kgni_err_control *control, const char *call)
-{
-	control->argsz = sizeof(*control);
-	return meaning(call, "ERR_CONTROL", sys::call(fd, KGNI_IOC_ERR_CONTROL, control), kErrControl,
-		       GNI_RC_INVALID_PARAM);
 }
 
 } // namespace ugni::kernel

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace ugni::sys
 {
@@ -71,6 +72,28 @@ constexpr uint32_t kMaxDevices = 16;
  * A refusal is told in the name of @call, the public function: who is called by another one passes it on.
  */
 
+/** What an errno means for a request; the tables are in kernel.cpp. */
+struct Meaning;
+
+/** A request that does not sleep: its number, and what each errno means for the caller. */
+struct Plain {
+	unsigned long number;
+	const char *name; /* of the request, in messages */
+	std::span<const Meaning> meanings;
+	gni_return_t fallback; /* what no errno of the table says */
+
+	gni_return_t ask(int fd, void *argument, const char *call) const;
+};
+
+/** A request that is its argument and nothing more. */
+template <typename Argument> struct Request : Plain {
+	gni_return_t operator()(int fd, Argument *argument, const char *call = __builtin_FUNCTION()) const
+	{
+		argument->argsz = sizeof(*argument);
+		return ask(fd, argument, call);
+	}
+};
+
 /** Says nothing: many look for devices that are not there. @fd: the open file, or -errno for no_device() */
 gni_return_t open_device(uint32_t device, int *fd);
 /** Tells that @device did not open. Return: @rc. */
@@ -80,25 +103,25 @@ gni_return_t query(int fd, kgni_query *query, const char *call = __builtin_FUNCT
 gni_return_t gone(int fd);
 /** @driver_version: of the driver's ABI, to tell if it is not ours */
 gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version, const char *call = __builtin_FUNCTION());
-gni_return_t cq_create(int fd, kgni_cq_create *cq, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_cq_create> cq_create;
 gni_return_t cq_destroy(int fd, uint32_t cq, const char *call = __builtin_FUNCTION());
 /** One wait. INVALID_STATE: a signal came, the caller decides how to go on. */
 gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
 		     const Uncancelled &outer, const char *call = __builtin_FUNCTION());
-gni_return_t mem_register(int fd, kgni_mem_register *mem, const char *call = __builtin_FUNCTION());
-gni_return_t mem_segments(int fd, kgni_mem_segments *mem, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_mem_register> mem_register;
+extern const Request<kgni_mem_segments> mem_segments;
 gni_return_t mdd_block(int fd, uint32_t entries, const char *call = __builtin_FUNCTION());
-gni_return_t mem_update(int fd, kgni_mem_update *mem, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_mem_update> mem_update;
 gni_return_t mem_deregister(int fd, uint32_t mdh, const char *call = __builtin_FUNCTION());
-gni_return_t job(int fd, kgni_job *job, const char *call = __builtin_FUNCTION());
-gni_return_t ntt(int fd, kgni_ntt *ntt, const char *call = __builtin_FUNCTION());
-gni_return_t ntt_info(int fd, kgni_ntt_info *info, const char *call = __builtin_FUNCTION());
-gni_return_t job_ntt(int fd, kgni_job_ntt *job, const char *call = __builtin_FUNCTION());
-gni_return_t bi(int fd, kgni_bi *bi, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_job> job;
+extern const Request<kgni_ntt> ntt;
+extern const Request<kgni_ntt_info> ntt_info;
+extern const Request<kgni_job_ntt> job_ntt;
+extern const Request<kgni_bi> bi;
 gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag, const char *call = __builtin_FUNCTION());
-gni_return_t resource(int fd, kgni_res *res, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_res> resource;
 gni_return_t ce_alloc(int fd, uint32_t *ce, const char *call = __builtin_FUNCTION());
-gni_return_t ce_config(int fd, kgni_ce_config *config, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_ce_config> ce_config;
 gni_return_t ce_free(int fd, uint32_t ce, const char *call = __builtin_FUNCTION());
 gni_return_t datagram_post(int fd, kgni_dgram_post *post, const char *call = __builtin_FUNCTION());
 /** One test or wait. INVALID_STATE: a signal came, the caller decides how to go on. */
@@ -109,10 +132,10 @@ gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &
 			    const char *call = __builtin_FUNCTION());
 gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel, const char *call = __builtin_FUNCTION());
 gni_return_t suspend(int fd, kgni_suspend *suspend, const char *call = __builtin_FUNCTION());
-gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_err_subscribe> err_subscribe;
 /** NOT_DONE: no event, or a signal came. */
 gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer, const char *call = __builtin_FUNCTION());
-gni_return_t err_control(int fd, kgni_err_control *control, const char *call = __builtin_FUNCTION());
+extern const Request<kgni_err_control> err_control;
 
 } // namespace ugni::kernel
 
