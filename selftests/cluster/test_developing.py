@@ -156,13 +156,13 @@ class Here(Loop, unittest.TestCase):
 
     def test_a_unit_of_the_model(self):
         self.timed("a unit of the model, the first time", ("scripts/unit", "model/cq"))
-        self.edit("qemu-device/model/nic/cq.cpp")
+        self.edit("qemu-device/model/nic/tables/cq.cpp")
         said = self.timed("an edit of a unit of the model, to its test", ("scripts/unit", "model/cq"))
         self.assertIn("nic_cq.cpp.o", said)
         self.assertRegex(said, r"(?m)^1/1 cq +OK")
 
     def test_the_model_in_a_job(self):
-        self.edit("qemu-device/model/nic/cq.cpp")
+        self.edit("qemu-device/model/nic/tables/cq.cpp")
         # without an edit of its text a step is up to date: FORCE has it done
         said = self.timed("an edit of the model, to a job in QEMU", ("env", "FORCE=1", "make", "model"), ("env", "FORCE=1", host.TOP / "scripts/build-qemu.sh"),
                           (TOOL, "run", "-n", "2", "--", "gni-perf", "-t", "fma-put", "-s", "8"))

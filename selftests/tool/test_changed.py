@@ -110,7 +110,7 @@ class Tree(unittest.TestCase):
 
     def test_a_source_of_the_model(self):
         """Its tests, and everything that runs QEMU; of the rest only what runs tools with the model inside."""
-        choices = self.chosen("qemu-device/model/nic/traffic.cpp")
+        choices = self.chosen("qemu-device/model/nic/time/traffic.cpp")
         self.assertLessEqual({"qtest", "guest", "cluster"}, self.whole(choices))
         self.assertLessEqual({"model-asan", "userlib"}, set(choices))  # tests of libugni link the model's library
         self.assertTrue({"driver", "kgni"}.isdisjoint(choices), choices)
@@ -207,7 +207,7 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.chosen(".gitignore"), {})
 
     def test_layers_that_are_not_asked_for(self):
-        self.assertEqual(set(self.chosen("qemu-device/model/nic/traffic.cpp", layers_=["qtest", "kgni"])), {"qtest"})
+        self.assertEqual(set(self.chosen("qemu-device/model/nic/time/traffic.cpp", layers_=["qtest", "kgni"])), {"qtest"})
 
     def test_every_file_has_its_reason(self):
         """And layers that run in part name tests that there are."""

@@ -164,7 +164,7 @@ inline constexpr uint64_t AMO_LOST_TOLD = uint64_t(1) << 62; /* its result is lo
 inline constexpr uint64_t AMO_NAME_HIT = uint64_t(1) << 62;
 inline constexpr uint64_t AMO_NAME_TWICE = uint64_t(1) << 61;
 
-/** The AMO cache of a node; nic/amo_cache.hpp. Every initiator changes it. */
+/** The AMO cache of a node; nic/tables/amo_cache.hpp. Every initiator changes it. */
 struct alignas(64) AmoCacheSlot {
 	AmoLine line[AMO_CACHE_SETS][AMO_CACHE_WAYS];
 	std::atomic<uint32_t> next[AMO_CACHE_SETS]; /* way to be given away next */
@@ -175,7 +175,7 @@ struct alignas(64) AmoCacheSlot {
 	std::atomic<uint64_t> updates;
 };
 
-/** One set of the PTE cache of a node (N03); nic/pte_cache.hpp. Every visitor of the node changes it. */
+/** One set of the PTE cache of a node (N03); nic/tables/pte_cache.hpp. Every visitor of the node changes it. */
 struct alignas(64) PteCacheSet {
 	std::atomic<uint64_t> tag[PTE_CACHE_WAYS]; /* 0: empty */
 	std::atomic<uint64_t>
@@ -290,7 +290,7 @@ struct alignas(64) RmtSlot {
 
 /*
  * The blocks of a node's slot. What happens to each of them when the node's address gets another owner, when the NIC is
- * reset, when a member dies and from time to time is in nic/blocks.cpp.
+ * reset, when a member dies and from time to time is in nic/registers/blocks.cpp.
  */
 
 struct alignas(64) MemberBlock {
@@ -326,7 +326,7 @@ struct alignas(64) ErrorBlock {
 	ErrorRing errors;
 };
 
-/** What the ECC of one of the NIC's memories has found; nic/ecc.hpp. */
+/** What the ECC of one of the NIC's memories has found; nic/core/ecc.hpp. */
 struct alignas(64) EccSlot {
 	std::atomic<uint64_t> corrected;
 	std::atomic<uint64_t> damaged;
@@ -359,7 +359,7 @@ struct alignas(64) KeyBlock {
 struct alignas(64) VmdhBlock {
 	static constexpr std::string_view NAME = "virtual handles";
 
-	std::atomic<uint64_t> vmdh[ARIES_VMDH_ENTRIES]; /* as VMDH_CTL; nic/vmdh.hpp */
+	std::atomic<uint64_t> vmdh[ARIES_VMDH_ENTRIES]; /* as VMDH_CTL; nic/tables/vmdh.hpp */
 	std::atomic<uint64_t> vmdh_hits;
 	std::atomic<uint64_t> vmdh_misses;
 };

@@ -7,9 +7,9 @@
 
 #include "fabric/flight.hpp"
 #include "fabric/quiet_thread.hpp"
-#include "nic/copy.hpp"
-#include "nic/rmt.hpp"
-#include "nic/serve_carried.hpp"
+#include "nic/remote/serve_carried.hpp"
+#include "nic/target/copy.hpp"
+#include "nic/target/visit.hpp"
 
 namespace aries
 {

@@ -19,8 +19,8 @@
 #include "gateway/engines.hpp"
 #include "gateway/mirror.hpp"
 #include "gateway/network_news.hpp"
-#include "nic/inbound.hpp"
 #include "nic/nic.hpp"
+#include "nic/remote/inbound.hpp"
 
 namespace aries
 {

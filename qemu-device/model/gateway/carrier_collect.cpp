@@ -9,7 +9,7 @@
 
 #include "gateway/carrier.hpp"
 #include "gateway/take_front.hpp"
-#include "nic/rmt.hpp"
+#include "nic/target/visit.hpp"
 
 namespace aries
 {

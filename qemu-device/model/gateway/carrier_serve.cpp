@@ -7,8 +7,8 @@
 
 #include "fabric/flight.hpp"
 #include "gateway/take_front.hpp"
-#include "nic/copy.hpp"
-#include "nic/serve_carried.hpp"
+#include "nic/remote/serve_carried.hpp"
+#include "nic/target/copy.hpp"
 
 namespace aries
 {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nic/rmt.hpp"
+#include "nic/target/visit.hpp"
 
 namespace aries
 {

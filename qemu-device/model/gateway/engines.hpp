@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gateway/messages.hpp"
-#include "nic/ce.hpp"
+#include "nic/engines/ce.hpp"
 
 namespace aries
 {

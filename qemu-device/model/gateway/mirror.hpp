@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gateway/messages.hpp"
-#include "nic/core.hpp"
+#include "nic/core/core.hpp"
 
 namespace aries
 {

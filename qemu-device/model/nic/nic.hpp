@@ -9,11 +9,11 @@
 #include <mutex>
 #include <string_view>
 
-#include "nic/bte.hpp"
-#include "nic/ce_carried.hpp"
-#include "nic/doorbell_poll.hpp"
-#include "nic/fma.hpp"
-#include "nic/registers.hpp"
+#include "nic/engines/bte.hpp"
+#include "nic/engines/ce_carried.hpp"
+#include "nic/engines/doorbell_poll.hpp"
+#include "nic/engines/fma.hpp"
+#include "nic/registers/registers.hpp"
 
 namespace aries
 {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <random>
 
-#include "nic/ce_math.hpp"
+#include "nic/engines/ce_math.hpp"
 #include "tests/tree.hpp"
 #include "tests/two_hosts.hpp"
 

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <thread>
 
-#include "nic/ce_math.hpp"
+#include "nic/engines/ce_math.hpp"
 #include "tests/tree.hpp"
 
 using namespace aries_test;

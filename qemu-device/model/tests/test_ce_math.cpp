@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aries_hw.h"
-#include "nic/ce_math.hpp"
+#include "nic/engines/ce_math.hpp"
 #include "tests/cmocka_cpp.hpp"
 
 using namespace aries;

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "nic/orb.hpp"
+#include "nic/time/orb.hpp"
 #include "packet/flits.hpp"
 #include "tests/launch_job.hpp"
 #include "tests/pair.hpp"

@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "nic/doorbell_poll.hpp"
+#include "nic/engines/doorbell_poll.hpp"
 #include "tests/pair.hpp"
 #include "tests/polled.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "nic/ecc.hpp"
+#include "nic/core/ecc.hpp"
 #include "tests/ecc_rig.hpp"
 
 using namespace aries_test;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <thread>
 
-#include "nic/pte_cache.hpp"
+#include "nic/tables/pte_cache.hpp"
 #include "tests/pair.hpp"
 
 using namespace aries_test;

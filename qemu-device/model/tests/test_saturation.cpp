@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "netlink/timing.hpp"
-#include "nic/traffic.hpp"
+#include "nic/time/traffic.hpp"
 #include "tests/cmocka_cpp.hpp"
 #include "tests/machine.hpp"
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "netlink/timing.hpp"
-#include "nic/sequence.hpp"
+#include "nic/target/sequence.hpp"
 #include "tests/pair.hpp"
 
 using namespace aries_test;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "nic/core.hpp"
+#include "nic/core/core.hpp"
 #include "tests/stepped_peer.hpp"
 
 using namespace aries_test;

@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "nic/amo.hpp"
-#include "nic/copy.hpp"
-#include "nic/orb.hpp"
-#include "nic/ssid.hpp"
+#include "nic/tables/amo.hpp"
+#include "nic/tables/ssid.hpp"
+#include "nic/target/copy.hpp"
+#include "nic/time/orb.hpp"
 #include "tests/cmocka_cpp.hpp"
 
 using namespace aries;

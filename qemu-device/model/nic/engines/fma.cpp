@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+#include "nic/engines/fma.hpp"
+
+#include <cstring>
+
+#include "nic/core/ecc.hpp"
+#include "nic/engines/launch.hpp"
+
+namespace aries
+{
+
+void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
+		    const TargetRequest &request) noexcept
+{
+	const ErrorEvent event = {
+		status,          ptag, request.node, request.mdh, request.offset & OFFSET_MASK, request.bytes,
+		uint16_t(index), op};
+
+	counters.add(ARIES_CNT_ERRORS);
+	if (status == ARIES_ST_TIMEOUT || status == ARIES_ST_CRC)
+		counters.add(ARIES_CNT_TIMEOUTS);
+	core.errors.report(core.node, event);
+	/* One on another host was told there. */
+	if (target_records(status) && !core.segment.node(request.node).carrier.load())
+		report_at_target(core, request, core.node, status, index, op);
+	core.host.trace("fma_failed", status, request.node, request.offset);
+}
+
+void Fma::publish_status(uint32_t index, uint8_t status) noexcept
+{
+	static_assert(offsetof(aries_fma_status, status) == 4 && sizeof(aries_fma_status) == 8);
+	auto *word = reinterpret_cast<uint64_t *>(area(index) + ARIES_DESC_STATUS);
+
+	__atomic_store_n(word, ++fmads_[index].sequence | uint64_t(status) << 32, __ATOMIC_RELEASE);
+}
+
+void Fma::doorbell(uint32_t index, uint64_t value) noexcept
+{
+	FmaWork work = begin(index);
+	uint8_t status = ARIES_ST_RESERVED;
+
+	work.tid = uint16_t(field(value, ARIES_DB_TID_MASK));
+	work.bytes = uint32_t(field(value, ARIES_DB_LEN_MASK));
+	work.op = uint8_t(field(value, ARIES_DB_OP_MASK));
+	work.mode = uint8_t(field(value, ARIES_DB_MODE_MASK));
+	work.amo = uint16_t(field(value, ARIES_DB_AMO_MASK));
+	work.data = area(index) + ARIES_DESC_LINE;
+	work.awaited = !work.event_bits() && (work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP);
+	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK & ~ARIES_DB_LATER))
+		status = run(work);
+	if (core_.trace.on() && !work.held) [[unlikely]]
+		capture(work, status, nullptr);
+	if (work.op != ARIES_FMA_CLOSE || !work.fmad.window_open)
+		work.fmad.counters.add(ARIES_CNT_SSIDS);
+	if (work.op == ARIES_FMA_CLOSE) {
+		/* Events of a transaction tell its first failure, which was reported when it happened. */
+		if (status == ARIES_ST_OK && !work.held) {
+			status = work.fmad.window_status;
+			work.reported = true;
+		}
+		work.fmad.window_open = false;
+		work.fmad.window_status = ARIES_ST_OK;
+	}
+	ended(work, status);
+	if (work.held && (work.mode & ARIES_DB_LATER)) [[unlikely]]
+		status = ARIES_ST_LATER;
+	if (!work.held || !work.awaited) [[likely]]
+		publish_status(index, status);
+}
+
+void Fma::put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept
+{
+	FmaWork work = begin(index);
+	uint8_t data[8];
+
+	memcpy(data, &value, sizeof(data));
+	work.op = ARIES_FMA_PUT_LINE;
+	work.bytes = size;
+	work.data = data;
+	const uint8_t status = window_place(window(index), at, size, work.desc);
+
+	window_done(work, status == ARIES_ST_OK ? run(work) : status);
+}
+
+void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
+{
+	FmaWork work = begin(index);
+
+	work.amo = uint16_t(field(word, ARIES_GETW_AMO_MASK));
+	work.op = work.amo ? ARIES_FMA_AMO_OP : ARIES_FMA_GET_OP;
+	work.bytes = uint32_t(field(word, ARIES_GETW_LEN_MASK)) + 1;
+	if (AmoCommand command; work.amo)
+		work.bytes = command.decode(work.amo) ? command.bytes : 8;
+	work.desc.local_offset = field(word, ARIES_GETW_LOCAL_MASK);
+	uint8_t status;
+
+	if (word & ARIES_GETW_RSVD_MASK)
+		status = ARIES_ST_RESERVED;
+	else if (work.bytes > ARIES_PACKET_BYTES)
+		status = ARIES_ST_LENGTH;
+	else
+		status = window_place(window(index), at, work.bytes, work.desc);
+	window_done(work, status == ARIES_ST_OK ? run(work) : status);
+}
+
+/* A window store has no status of its own and no event: CLOSE tells. */
+void Fma::window_done(FmaWork &work, uint8_t status) noexcept
+{
+	if (core_.trace.on() && !work.held) [[unlikely]]
+		capture(work, status, nullptr);
+	if (!work.fmad.window_open)
+		work.fmad.counters.add(ARIES_CNT_SSIDS);
+	work.fmad.window_open = true;
+	if (status != ARIES_ST_OK && work.fmad.window_status == ARIES_ST_OK)
+		work.fmad.window_status = status;
+	ended(work, status);
+}
+
+uint8_t Fma::check_length(const FmaWork &work) const noexcept
+{
+	switch (work.op) {
+	case ARIES_FMA_PUT_LINE:
+	case ARIES_FMA_PUT_SYNC:
+	case ARIES_FMA_PUT_SCATTER:
+		return work.bytes <= ARIES_DESC_LINE_BYTES ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_GET_OP:
+	case ARIES_FMA_GET_FLAG:
+		if (work.bytes < 1 || work.bytes > GET_MAX)
+			return ARIES_ST_LENGTH;
+		if ((work.bytes | work.desc.offset) & 3)
+			return ARIES_ST_ALIGN;
+		/* A flag that somebody polls arrives in one piece. */
+		return uint8_t(work.flagged() && (work.desc.local_offset & 3) ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK);
+	case ARIES_FMA_AMO_OP:
+	case ARIES_FMA_AMO_FLAG:
+		return work.bytes == 8 || work.bytes == 4 ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_LAUNCH:
+		return work.bytes && work.bytes <= ARIES_LAUNCH_LINE ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_LAUNCH_RING:
+		return work.bytes && work.bytes <= ARIES_LAUNCH_MAX ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_CQWRITE:
+	case ARIES_FMA_CLOSE:
+	case ARIES_FMA_CE:
+		return work.bytes ? ARIES_ST_LENGTH : ARIES_ST_OK;
+	default:
+		return ARIES_ST_BAD_OP;
+	}
+}
+
+/* What the source NIC can tell without the network. */
+uint8_t Fma::check(FmaWork &work) noexcept
+{
+	const NodeSlot &own = core_.own();
+
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
+	    ecc_look(core_, core_.node, ARIES_RAS_FMAD, work.index, work.fmad.ctl, FMAD_ECC, work.rights.ctl) !=
+		    ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
+	if (work.event_bits()) {
+		work.cq_serial = cq_claim(own, work.desc.cq, work.rights.owner());
+		if (!work.cq_serial) [[unlikely]] {
+			const uint8_t why = cq_claim_again(core_, work.desc.cq, work.rights.owner(), work.cq_serial);
+
+			if (why != ARIES_ST_OK)
+				return why;
+		}
+	}
+	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
+
+	if (work.desc.reserved || (work.desc.dlvr_mode & ARIES_DLV_RSVD_MASK) || !mdh_sound(work.desc.mdh) ||
+	    work.desc.offset >> ARIES_OFFSET_BITS || (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
+		return ARIES_ST_RESERVED;
+	uint8_t status = check_length(work);
+
+	return status == ARIES_ST_OK ? work.rights.load(core_, own, work.rights.ctl) : status;
+}
+
+uint8_t Fma::run(FmaWork &work) noexcept
+{
+	work.node = work.desc.pe;
+	uint8_t status = check(work);
+
+	if (work.is_batch()) [[unlikely]]
+		return batch(work, status);
+	if (status == ARIES_ST_OK)
+		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
+	if (status != ARIES_ST_OK)
+		return status;
+	const uint64_t host = now_ns();
+
+	work.now = core_.at(host);
+	status = target_state(core_, work.node, host);
+	if (status != ARIES_ST_OK)
+		return status == ARIES_ST_TIMEOUT && is_carried(core_, work.node) ? carry(work) : status;
+	if (holds(work.fmad) && work.op != ARIES_FMA_CE) [[unlikely]]
+		return hold_back(work);
+	switch (work.op) {
+	case ARIES_FMA_GET_OP:
+	case ARIES_FMA_GET_FLAG:
+		return get(work);
+	case ARIES_FMA_AMO_OP:
+	case ARIES_FMA_AMO_FLAG:
+		return atomic(work);
+	case ARIES_FMA_CQWRITE:
+		return cq_write(work);
+	case ARIES_FMA_CE:
+		return collective(work);
+	default:
+		return put(work);
+	}
+}
+
+uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
+{
+	const Transaction transaction = Transaction::of(kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work));
+	const uint8_t status = traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
+
+	if (status == ARIES_ST_OK)
+		count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
+	work.unanswered = traffic_.unanswered(work.passage);
+	return status;
+}
+
+/*
+ * What can wait until the data is there for a peer to see does wait. Between neighbours that is the booking, too: on
+ * their way only an injected fault can lose a packet.
+ */
+uint8_t Fma::put(FmaWork &work) noexcept
+{
+	const Transaction transaction =
+		Transaction::of(PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work));
+	const bool sure = core_.network.adjacent(core_.node, work.node) && !core_.faults.any();
+	uint8_t status;
+
+	if (sure) [[likely]] {
+		status = deliver(work);
+		traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
+	} else {
+		status = traffic_.request(transaction, work.now, work.fmad.counters, work.passage);
+		if (status != ARIES_ST_OK)
+			return status;
+		status = deliver(work);
+		traffic_.respond(transaction, work.now, work.fmad.counters, work.passage);
+		work.passage.latency_ns = traffic_.waited(work.passage, work.now);
+		if (traffic_.unanswered(work.passage)) [[unlikely]]
+			status = traffic_.why_unanswered(work.passage);
+	}
+	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
+	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES +
+							   (work.op == ARIES_FMA_PUT_SYNC));
+	return status;
+}
+
+/* A put at its target. */
+uint8_t Fma::deliver(FmaWork &work) noexcept
+{
+	Visit target(core_, work.node);
+
+	return serve_put(
+		core_, [&work] { return work.request(PacketKind::Put); }, target, work.remote_overrun);
+}
+
+uint8_t Fma::get(FmaWork &work) noexcept
+{
+	Visit local(core_, core_.node);
+	Landing place;
+	FmaRuns from;
+	uint8_t status = find_landing(work, local, place);
+
+	if (status == ARIES_ST_OK)
+		status = send(work, PacketKind::Get, work.bytes);
+	if (status != ARIES_ST_OK)
+		return status;
+	work.fmad.counters.add(ARIES_CNT_FMA_GETS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	const auto request = [&work] { return work.request(PacketKind::Get); };
+	Visit target(core_, work.node);
+
+	status = serve_get(request, target, from);
+	if (status != ARIES_ST_OK)
+		return status;
+	if (work.unanswered) [[unlikely]] {
+		serve_event(request, target, work.remote_overrun);
+		return traffic_.why_unanswered(work.passage);
+	}
+	if (core_.faults.any()) [[unlikely]]
+		arrive<(GET_MAX + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES>(
+			core_.faults, target, packets_of(work.bytes), [&](uint32_t packet) {
+				const uint32_t at = packet * ARIES_PACKET_BYTES;
+
+				copy_part(place.data, from, at, std::min(work.bytes - at, ARIES_PACKET_BYTES));
+			});
+	else
+		copy_runs(place.data, from);
+	status = target.settled();
+	if (status != ARIES_ST_OK) [[unlikely]]
+		return status;
+	raise_flag(work, place);
+	serve_event(request, target, work.remote_overrun);
+	if (core_.trace.on()) [[unlikely]]
+		capture(work, ARIES_ST_OK, &place.data);
+	return ARIES_ST_OK;
+}
+
+uint8_t Fma::cq_write(FmaWork &work) noexcept
+{
+	uint8_t status = send(work, PacketKind::CqWrite, CQWRITE_BYTES);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	Visit target(core_, work.node);
+
+	status = serve_queue(core_, work.request(PacketKind::CqWrite), target, work.remote_overrun);
+	return status == ARIES_ST_OK && work.unanswered ? traffic_.why_unanswered(work.passage) : status;
+}
+
+void Fma::source_events(FmaWork &work, uint8_t status) noexcept
+{
+	CqEntry entry = {.data = work.desc.local_event,
+			 .tid = work.tid,
+			 .status = status,
+			 .info = ARIES_INFO_LOCAL,
+			 .source = ARIES_SRC_FMA,
+			 .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
+			 .remote_overrun = work.remote_overrun};
+
+	if (work.mode & ARIES_EV_LOCAL)
+		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
+	if (work.mode & ARIES_EV_GLOBAL) {
+		entry.info = ARIES_INFO_GLOBAL;
+		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
+	}
+}
+
+void Fma::finish(FmaWork &work, uint8_t status) noexcept
+{
+	if (status != ARIES_ST_OK) [[unlikely]] {
+		if (status == ARIES_ST_CE_BUSY) /* not a failure: the same doorbell is to be rung again */
+			return;
+		work.fmad.last.store(status, std::memory_order_relaxed);
+		if (!work.reported)
+			report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
+				       work.request(PacketKind::Get));
+	}
+	if (work.cq_serial)
+		source_events(work, status);
+}
+
+} // namespace aries
