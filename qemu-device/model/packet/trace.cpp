@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 
 namespace aries
 {

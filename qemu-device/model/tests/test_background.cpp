@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
+#include "link/timing.hpp"
 #include "machine.hpp"
-#include "netlink/timing.hpp"
 
 using namespace aries;
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "fabric/membership.hpp"
+#include "link/timing.hpp"
 #include "netlink/network.hpp"
-#include "netlink/timing.hpp"
 #include "tests/launch_job.hpp"
 #include "tests/pair.hpp"
 

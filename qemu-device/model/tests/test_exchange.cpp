@@ -3,8 +3,8 @@
 /* Requests and responses between neighbours: the straight way through the router of both. */
 #include "cmocka_cpp.hpp"
 
+#include "link/timing.hpp"
 #include "machine.hpp"
-#include "netlink/timing.hpp"
 
 using namespace aries;
 

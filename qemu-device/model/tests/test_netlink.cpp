@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "link/timing.hpp"
 #include "machine.hpp"
-#include "netlink/timing.hpp"
 
 using namespace aries;
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "nic/time/traffic.hpp"
 #include "tests/cmocka_cpp.hpp"
 #include "tests/machine.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "nic/target/sequence.hpp"
 #include "tests/pair.hpp"
 

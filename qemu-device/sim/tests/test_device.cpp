@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "machine.hpp"
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "rig.hpp"
 #include "topology/wiring.hpp"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* One block transfer: chunks of at most 1 MiB, each a visit of its own, so that an invalidation waits for no more. */
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "nic/engines/bte.hpp"
 #include "nic/target/copy.hpp"
 #include "nic/target/sequence.hpp"

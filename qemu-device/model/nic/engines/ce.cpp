@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fabric/flight.hpp"
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "nic/engines/ce_carried.hpp"
 #include "nic/engines/ce_math.hpp"
 #include "nic/target/visit.hpp"

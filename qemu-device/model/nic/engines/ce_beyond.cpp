@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* Collectives over several hosts: responses from other hosts. */
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "nic/engines/ce_carried.hpp"
 
 namespace aries

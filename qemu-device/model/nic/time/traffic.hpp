@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "fabric/flight.hpp"
-#include "netlink/timing.hpp"
+#include "link/timing.hpp"
 #include "nic/core/core.hpp"
 #include "nic/time/orb.hpp"
 #include "packet/flits.hpp"

@@ -10,8 +10,8 @@
  *   get: SEND_NS + network + SERVE_GET_NS + network + RECEIVE_NS
  * Each hop adds HOP_NS, once for a put and twice for a get (L05).
  */
-#ifndef ARIES_NETLINK_TIMING_HPP
-#define ARIES_NETLINK_TIMING_HPP
+#ifndef ARIES_LINK_TIMING_HPP
+#define ARIES_LINK_TIMING_HPP
 
 #include <cstdint>
 
