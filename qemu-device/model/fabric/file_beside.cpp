@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "fabric/file_beside.hpp"
 #include "fabric/descriptor.hpp"
-#include "fabric/segment.hpp"
+#include "fabric/error.hpp"
 
 #include <cerrno>
 #include <climits>

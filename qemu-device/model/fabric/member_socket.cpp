@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "fabric/member_socket.hpp"
-#include "fabric/segment.hpp"
+#include "fabric/error.hpp"
 
 #include <cerrno>
 #include <system_error>

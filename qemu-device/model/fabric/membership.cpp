@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include <sched.h>
@@ -26,14 +25,6 @@ constexpr uint64_t member_word(uint32_t incarnation, MemberState state)
 }
 
 } // namespace
-
-uint64_t now_ns() noexcept
-{
-	timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return uint64_t(ts.tv_sec) * 1'000'000'000u + uint64_t(ts.tv_nsec);
-}
 
 Membership::Membership(Segment &segment, uint32_t node, uint32_t lease_ms)
 	: segment_(segment), node_(node), lease_ns_(uint64_t(lease_ms) * 1'000'000),

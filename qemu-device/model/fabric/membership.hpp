@@ -11,9 +11,6 @@
 namespace aries
 {
 
-/** CLOCK_MONOTONIC in nanoseconds; the same clock in all members. */
-uint64_t now_ns() noexcept;
-
 /** In a lock's word: somebody has waited long for this holder. */
 inline constexpr uint32_t LOCK_SLOW = 1u << 15;
 

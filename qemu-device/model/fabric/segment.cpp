@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "fabric/segment.hpp"
 #include "fabric/member_socket.hpp"
-#include "fabric/membership.hpp"
 #include "fabric/tables_store.hpp"
 
 #include <cerrno>
+#include <ctime>
 #include <system_error>
 
 #include <fcntl.h>
@@ -64,6 +64,14 @@ void lock_file(int fd, const std::string &path)
 }
 
 } // namespace
+
+uint64_t now_ns() noexcept
+{
+	timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return uint64_t(ts.tv_sec) * 1'000'000'000u + uint64_t(ts.tv_nsec);
+}
 
 Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t node)
 	: path_(path), nodes_(shape.nodes), node_(node)

@@ -7,20 +7,16 @@
 #include <bit>
 #include <bitset>
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 
 #include "fabric/carry_area.hpp"
+#include "fabric/error.hpp"
 
 namespace aries
 {
 
-/** Failure of a call of the C interface; the text is one line with cause and way out. */
-class Error : public std::runtime_error
-{
-public:
-	using std::runtime_error::runtime_error;
-};
+/** CLOCK_MONOTONIC in nanoseconds; the same clock in all members. */
+uint64_t now_ns() noexcept;
 
 /** What every member of a fabric must agree on. */
 struct SegmentShape {

@@ -244,8 +244,9 @@ void Carrier::take_one(uint32_t node, const Source &source, CarryArea &area, uin
 			   .claim = request.claim};
 
 	figures_.requests++;
-	if (!carried_sound(request, bytes, config_.nodes) || request.source != node || host == config_.host ||
-	    host == NOBODY || (bytes > CARRY_SMALL && (at > sizeof(area.heap) || bytes > sizeof(area.heap) - at)))
+	if (!carried_sound(request, bytes, config_.nodes) || !ce_sound(request, config_.nodes) ||
+	    request.source != node || host == config_.host || host == NOBODY ||
+	    (bytes > CARRY_SMALL && (at > sizeof(area.heap) || bytes > sizeof(area.heap) - at)))
 		answer(open, {.status = ARIES_ST_RESERVED}, {});
 	else if (open.kind == CarriedKind::Partial || open.kind == CarriedKind::Outcome)
 		take_collective(open, request);

@@ -186,8 +186,8 @@ try {
 
 	take_front(rest, header);
 	if (!take_front(rest, request) || !carried_sound(request, rest.size(), config_.nodes) ||
-	    host_of_[request.source] != host || host_of_[request.target] != config_.host ||
-	    CarriedKind(request.kind) == CarriedKind::Outcome ||
+	    !ce_sound(request, config_.nodes) || host_of_[request.source] != host ||
+	    host_of_[request.target] != config_.host || CarriedKind(request.kind) == CarriedKind::Outcome ||
 	    (CarriedKind(request.kind) == CarriedKind::Partial && host_of_[request.at] != host)) {
 		refuse(host, "a request that makes no sense");
 		response.status = ARIES_ST_RESERVED;

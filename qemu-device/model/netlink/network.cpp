@@ -3,7 +3,7 @@
 #include "netlink/network.hpp"
 
 #include "link/lcb_run.hpp"
-#include "netlink/runs.hpp"
+#include "netlink/ways.hpp"
 #include "packet/flits.hpp"
 
 namespace aries
@@ -403,7 +403,7 @@ Network::Transit Network::route(const Packets &packets, uint32_t src, uint64_t n
 	}
 	/* What the NIC still has to send leaves first. */
 	if (routed.adaptive() && routed.from != routed.to &&
-	    RunBooking::book(*this, routed, at + paces_[src].inject.ahead(at), transit))
+	    book_run(routed, at + paces_[src].inject.ahead(at), transit))
 		return transit;
 	const uint32_t count = routed.packets;
 

@@ -345,6 +345,8 @@ private:
 	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
 	class RunBooking;
+	/* Many adaptive packets, from tick @start on; false: there is no way, or no room, and nothing is booked. */
+	bool book_run(const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept;
 
 	/* One of these for packets that need not be routed; not reachable: not on this way, and nothing is booked. */
 	Transit cross(const Packets &packets, uint32_t src, uint32_t dst, uint64_t now, uint64_t at) noexcept;

@@ -81,9 +81,9 @@ Network::RunBooking::RunBooking(Network &network, const RoutedPackets &routed, u
 		minimal_ |= uint64_t{1} << tables_.ports[entry.first + i];
 }
 
-bool Network::RunBooking::book(Network &network, const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept
+bool Network::book_run(const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept
 {
-	return RunBooking(network, routed, start, transit).book_all();
+	return RunBooking(*this, routed, start, transit).book_all();
 }
 
 bool Network::RunBooking::book_all() noexcept

@@ -19,16 +19,11 @@ namespace aries
 class Network::RunBooking
 {
 public:
-	/*
-	 * @start: tick at which the first one leaves
-	 * Return: false if there is no way for them, or no room for the state of the routers at their ends; nothing is
-	 * booked then
-	 */
-	static bool book(Network &network, const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept;
-
-private:
+	/* @start: tick at which the first one leaves */
 	RunBooking(Network &network, const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept;
 	bool book_all() noexcept;
+
+private:
 	bool meets_others(uint64_t &behind) const noexcept;
 	bool has_room(uint64_t at) const noexcept;
 	LoadView view(uint64_t at) const noexcept;

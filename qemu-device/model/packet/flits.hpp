@@ -35,6 +35,9 @@ enum class PacketKind : uint8_t {
 
 inline constexpr uint32_t PACKET_KINDS = 6;
 
+/** Payload of a completion queue write. */
+inline constexpr uint32_t CQWRITE_BYTES = 6;
+
 constexpr bool carries_data(PacketKind kind)
 {
 	return kind != PacketKind::Get;

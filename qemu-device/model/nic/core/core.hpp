@@ -19,6 +19,14 @@
 namespace aries
 {
 
+/** Nanoseconds since the fabric was made: the same number at the same moment in all members. */
+inline uint64_t global_clock(const Segment &segment) noexcept
+{
+	const uint64_t now = now_ns(), origin = segment.origin_ns();
+
+	return now > origin ? now - origin : 0;
+}
+
 inline constexpr uint64_t OFFSET_MASK = (uint64_t(1) << ARIES_OFFSET_BITS) - 1;
 inline constexpr uint64_t PE_LIMIT = uint64_t(1) << ARIES_PE_BITS;
 

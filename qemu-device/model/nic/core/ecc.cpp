@@ -2,8 +2,6 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "nic/core/ecc.hpp"
 
-#include "nic/time/timer.hpp"
-
 namespace aries
 {
 

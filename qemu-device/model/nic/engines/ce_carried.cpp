@@ -70,6 +70,8 @@ bool ce_sound(const CarriedRequest &request, uint32_t nodes) noexcept
 	const auto ce_mode = uint8_t(request.flag_value >> 16), level = uint8_t(request.flag_value >> 24);
 	CeCommand command;
 
+	if (kind < CarriedKind::Contribute)
+		return true;
 	if (request.flags || request.type || request.op != ARIES_FMA_CE || request.part || request.claim.state ||
 	    request.flag_value >> 32)
 		return false;

@@ -43,7 +43,7 @@ CarriedRequest ce_carried(const Core &core, CePlace to, uint32_t index, const Ce
 /** An outcome, for the gateway of this host: for the contribution that it knows as @handle, of a child on @node. */
 CarriedRequest ce_carried(const Core &core, uint32_t node, uint64_t handle, const CeOutcome &outcome) noexcept;
 
-/** Whether the fields of a request that a Contribute, Partial or Outcome is made of make sense. */
+/** Whether the fields that a Contribute, Partial or Outcome is made of make sense; true of all other requests. */
 bool ce_sound(const CarriedRequest &request, uint32_t nodes) noexcept;
 
 /** What a sound Contribute or Partial says. */

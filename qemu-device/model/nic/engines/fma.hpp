@@ -95,16 +95,6 @@ inline uint64_t header_hash(const FmaWork &work) noexcept
 	return (uint64_t(work.desc.mdh) << ARIES_OFFSET_BITS | (work.desc.offset & OFFSET_MASK) >> 6) + work.node;
 }
 
-/** Operands and results of atomics travel as 64 bits, whatever their width. */
-inline constexpr uint32_t AMO_WIRE_WORD = 8;
-inline uint32_t amo_wire_bytes(const AmoCommand &command) noexcept
-{
-	return command.two_operands() ? 2 * AMO_WIRE_WORD : AMO_WIRE_WORD;
-}
-
-/** Payload of a completion queue write. */
-inline constexpr uint32_t CQWRITE_BYTES = 6;
-
 /** What an operation carries, or asks for, on its way. @command: of an atomic */
 inline uint32_t wire_bytes(const FmaWork &work, const AmoCommand &command) noexcept
 {

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "nic/remote/inbound.hpp"
 
-#include "nic/engines/fma.hpp"
-
 namespace aries
 {
 

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "nic/remote/serve_carried.hpp"
 
-#include "nic/engines/ce_carried.hpp"
-
 namespace aries
 {
 
@@ -249,7 +247,7 @@ bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes
 	    request.claim.index >= ARIES_RMT_ENTRIES || request.part > CARRY_PAYLOAD || request.reserved)
 		return false;
 	if (kind >= Contribute)
-		return !payload && ce_sound(request, nodes);
+		return !payload;
 	if (of_block(kind) && (request.at > request.bytes || request.part > request.bytes - request.at))
 		return false;
 	/* Only a send that has taken a receive names one. */

@@ -15,7 +15,7 @@ namespace aries
 
 /**
  * Whether the fields of @request make sense, and @payload is what it carries: for all that comes from elsewhere. Who
- * may ask for what is for serve_carried() to find out.
+ * may ask for what is for serve_carried() to find out, and what is in packets of collective engines for ce_sound().
  */
 bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes) noexcept;
 

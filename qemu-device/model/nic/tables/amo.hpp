@@ -37,6 +37,13 @@ struct AmoCommand {
  */
 uint64_t amo_run(const AmoCommand &command, void *word, uint64_t first, uint64_t second) noexcept;
 
+/** Operands and results of atomics travel as 64 bits, whatever their width. */
+inline constexpr uint32_t AMO_WIRE_WORD = 8;
+inline uint32_t amo_wire_bytes(const AmoCommand &command) noexcept
+{
+	return command.two_operands() ? 2 * AMO_WIRE_WORD : AMO_WIRE_WORD;
+}
+
 } // namespace aries
 
 #endif

@@ -27,8 +27,8 @@
 #include "fabric/peermap.hpp"
 #include "fabric/seglock.hpp"
 #include "nic/core/ecc.hpp"
+#include "nic/core/runs.hpp"
 #include "nic/tables/amo.hpp"
-#include "nic/target/att.hpp"
 
 namespace aries
 {

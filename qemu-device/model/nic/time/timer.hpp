@@ -12,14 +12,6 @@
 namespace aries
 {
 
-/** Nanoseconds since the fabric was made: the same number at the same moment in all members. */
-inline uint64_t global_clock(const Segment &segment) noexcept
-{
-	const uint64_t now = now_ns(), origin = segment.origin_ns();
-
-	return now > origin ? now - origin : 0;
-}
-
 /**
  * The TMR block. No thread waits here: the host is asked to call expire() when
  * the next comparator is due. Any thread; takes a lock of its own, the last of all.
