@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 # Style and static checks; one line per check, complaints below it.
 #
-#   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, kernel-doc, flake8, mypy, reuse
+#   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, kernel-doc, flake8, mypy, reuse, rooms
 #   lint.sh --fix      bring C and C++ sources into form, add missing copyright lines
 #   lint.sh --quick    without clang-tidy and the driver's builds
 
@@ -84,6 +84,7 @@ check "reuse" reuse lint
 check "shellcheck" shell
 check "python: flake8, mypy" scripts/lint-python.sh
 check "assertions in braces" assertions
+check "order of rooms in the model" scripts/check-rooms.py
 if [ "$mode" != --quick ] || [ -x "$BUILD/linux-source/scripts/kernel-doc" ]; then
 	check "kernel-doc of public headers" kernel_doc
 fi
