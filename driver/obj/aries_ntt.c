@@ -369,3 +369,35 @@ int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32
 	}
 	return *node < ad->nodes ? 0 : -ENXIO;
 }
+
+/**
+ * aries_owner_node() - get the physical address of a node
+ * @own: owner; if it is not attached it uses physical addresses
+ * @pe: node address in the owner's numbering
+ * @node: receives the physical address
+ *
+ * Context: sleeps. Return: 0; -EINVAL if the domain has no such node.
+ */
+int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node)
+{
+	int rc = 0;
+
+	*node = pe;
+	mutex_lock(&own->lock);
+	if (own->dom && own->dom->ntt_size && aries_ntt_physical(own->ad, own->dom, pe, node))
+		rc = -EINVAL;
+	mutex_unlock(&own->lock);
+	return rc;
+}
+
+/** aries_owner_pe() - get the address of a node for an owner, or KGNI_NO_PE. Context: sleeps. */
+u32 aries_owner_pe(struct aries_owner *own, u32 node)
+{
+	u32 pe = node;
+
+	mutex_lock(&own->lock);
+	if (own->dom && aries_ntt_virtual(own->ad, own->dom, node, &pe))
+		pe = KGNI_NO_PE;
+	mutex_unlock(&own->lock);
+	return pe;
+}

@@ -302,35 +302,37 @@ struct aries_region {
 /* Largest size of a region, which follows from the number of bits of an offset. */
 #define ARIES_REGION_MAX BIT_ULL(ARIES_OFFSET_BITS)
 
-/* aries_owner.c: owners of objects */
-int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
-		     const struct aries_owner_ops *ops);
-void aries_owner_put(struct aries_owner *own);
-struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *last);
-int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted);
-void aries_owner_start(struct aries_owner *own);
-void aries_owner_leave(struct aries_owner *own);
-void aries_owner_unlist(struct aries_owner *own);
-void aries_owner_end(struct aries_owner *own);
-int aries_owner_status(struct aries_owner *own);
-int aries_owner_why(const struct aries_owner *own);
-int aries_owner_enter(struct aries_owner *own, bool attached);
-void aries_owner_exit(struct aries_owner *own);
-void aries_owner_exit_free(struct aries_owner *own, struct list_head *gone);
-int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node);
-u32 aries_owner_pe(struct aries_owner *own, u32 node);
-void aries_owner_revoke(struct aries_owner *own, struct list_head *gone);
-
-/* aries_ptag.c: communication domains */
-struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted);
-struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie);
-void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
+/* aries_domain.c: communication domains */
 struct aries_domain *aries_domain_get(struct aries_domain *dom);
 void aries_domain_put(struct aries_domain *dom);
 int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			unsigned int count);
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			   unsigned int count);
+
+/* aries_owner.c: owners of objects */
+int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
+		     const struct aries_owner_ops *ops);
+void aries_owner_put(struct aries_owner *own);
+struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *last);
+void aries_owner_unlist(struct aries_owner *own);
+int aries_owner_status(struct aries_owner *own);
+int aries_owner_why(const struct aries_owner *own);
+int aries_owner_enter(struct aries_owner *own, bool attached);
+void aries_owner_exit(struct aries_owner *own);
+void aries_owner_exit_free(struct aries_owner *own, struct list_head *gone);
+
+/* aries_attach.c: owners that join a domain, leave it, and lose all objects */
+int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted);
+void aries_owner_start(struct aries_owner *own);
+void aries_owner_leave(struct aries_owner *own);
+void aries_owner_end(struct aries_owner *own);
+void aries_owner_revoke(struct aries_owner *own, struct list_head *gone);
+
+/* aries_ptag.c: tags of domains */
+struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted);
+struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie);
+void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
 void aries_domain_restore(struct aries_dev *ad);
 void aries_domain_free_all(struct aries_dev *ad);
 
@@ -345,6 +347,8 @@ int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32
 int aries_ntt(struct aries_owner *own, struct kgni_ntt *arg);
 int aries_ntt_info(struct aries_owner *own, struct kgni_ntt_info *arg);
 int aries_ntt_job(struct aries_owner *own, struct kgni_job_ntt *arg);
+int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node);
+u32 aries_owner_pe(struct aries_owner *own, u32 node);
 
 /* aries_bi.c: balanced injection */
 void aries_bi_reset(struct aries_dev *ad);

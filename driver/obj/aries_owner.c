@@ -2,13 +2,10 @@
 // Copyright (c) 2026 The OpenGNI authors
 /*
  * Owners of objects of the NIC. An open file is an owner, and so is a client in the kernel. All
- * objects of an owner are freed with it, or are revoked earlier when the NIC is reset or removed.
+ * objects of an owner are freed with it, or are revoked earlier when the NIC is reset or removed
+ * (aries_attach.c).
  */
-#include <linux/mm.h>
-#include <linux/slab.h>
-
 #include "aries_obj.h"
-#include "aries_trace.h"
 
 /**
  * aries_owner_init() - initialise an owner, and add it to the list of its device
@@ -87,106 +84,6 @@ struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *l
 	if (last)
 		aries_owner_put(last);
 	return next;
-}
-
-/**
- * aries_owner_join() - attach an owner: give it a domain, a context number and a node address there
- * @own: owner that is not attached, with instance id and modes set
- * @ptag: tag or ARIES_PTAG_ANY
- * @cookie: cookie of the domain
- * @trusted: it may create domains and use those of the kernel, whatever process calls
- *
- * The caller then gives it FMA descriptors, enables datagrams, and calls aries_owner_start(). If
- * that fails it calls aries_owner_leave().
- *
- * Context: sleeps; state_sem and own->lock held. Return: 0; a negative errno as
- * aries_domain_join(); -ENOSPC; -ENXIO if its domain does not have this node.
- */
-int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted)
-	__must_hold(&own->lock)
-{
-	struct aries_dev *ad = own->ad;
-	int rc;
-
-	lockdep_assert_held(&own->lock);
-	own->dom = aries_domain_join(ad, ptag, cookie, trusted);
-	if (IS_ERR(own->dom)) {
-		rc = PTR_ERR(own->dom);
-		goto err_dom;
-	}
-	rc = aries_pool_get(&ad->owners, 0);
-	if (rc < 0)
-		goto err_leave;
-	own->nr = rc;
-	rc = aries_ntt_virtual(ad, own->dom, ad->pe, &own->pe);
-	if (!rc)
-		return 0;
-	aries_pool_put(&ad->owners, own->nr, 0);
-err_leave:
-	aries_domain_leave(ad, own->dom);
-err_dom:
-	own->dom = NULL;
-	return rc;
-}
-
-/*
- * aries_owner_start() - complete the attachment of an owner. Context: sleeps; state_sem and
- * own->lock held.
- */
-void aries_owner_start(struct aries_owner *own)
-	__must_hold(&own->lock)
-{
-	lockdep_assert_held(&own->lock);
-	/* a suspension that begins after this read finds us in the list */
-	WRITE_ONCE(own->suspended, READ_ONCE(own->dom->suspended));
-	aries_inst_add(own);
-	trace_aries_attach(own);
-}
-
-/** aries_owner_leave() - undo aries_owner_join() */
-void aries_owner_leave(struct aries_owner *own)
-	__must_hold(&own->lock)
-{
-	lockdep_assert_held(&own->lock);
-	aries_pool_put(&own->ad->owners, own->nr, 0);
-	aries_domain_leave(own->ad, own->dom);
-	own->dom = NULL;
-}
-
-/* Revoke all objects without waiting. Those that may still be accessed are added to @gone. */
-static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone)
-	__must_hold(&own->lock)
-{
-	lockdep_assert_held(&own->ad->state_sem);
-	lockdep_assert_held(&own->lock);
-	if (own->dom)
-		trace_aries_detach(own);
-	own->ops->leave(own, gone);
-	if (!own->dom)
-		return;
-	aries_ce_teardown(own, gone);
-	aries_inst_del(own);
-	aries_recv_teardown(own, gone);
-	aries_region_teardown(own, gone);
-	aries_vmdh_leave(own, gone);
-	aries_cq_teardown(own, gone);
-	aries_owner_leave(own);
-}
-
-/**
- * aries_owner_end() - revoke all objects of an owner, and drop the caller's reference
- * @own: owner that starts no more operations
- *
- * Context: sleeps; state_sem held for reading, and released here.
- */
-void aries_owner_end(struct aries_owner *own)
-{
-	LIST_HEAD(gone);
-
-	mutex_lock(&own->lock);
-	aries_owner_teardown(own, &gone);
-	aries_owner_exit_free(own, &gone);
-	aries_owner_put(own);
 }
 
 /** aries_owner_unlist() - remove an owner from the list. Context: sleeps; state_sem held. */
@@ -270,54 +167,4 @@ void aries_owner_exit_free(struct aries_owner *own, struct list_head *gone)
 	mutex_unlock(&own->lock);
 	aries_kept_release(own->ad, gone);
 	up_read(&own->ad->state_sem);
-}
-
-/**
- * aries_owner_node() - get the physical address of a node
- * @own: owner; if it is not attached it uses physical addresses
- * @pe: node address in the owner's numbering
- * @node: receives the physical address
- *
- * Context: sleeps. Return: 0; -EINVAL if the domain has no such node.
- */
-int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node)
-{
-	int rc = 0;
-
-	*node = pe;
-	mutex_lock(&own->lock);
-	if (own->dom && own->dom->ntt_size && aries_ntt_physical(own->ad, own->dom, pe, node))
-		rc = -EINVAL;
-	mutex_unlock(&own->lock);
-	return rc;
-}
-
-/** aries_owner_pe() - get the address of a node for an owner, or KGNI_NO_PE. Context: sleeps. */
-u32 aries_owner_pe(struct aries_owner *own, u32 node)
-{
-	u32 pe = node;
-
-	mutex_lock(&own->lock);
-	if (own->dom && aries_ntt_virtual(own->ad, own->dom, node, &pe))
-		pe = KGNI_NO_PE;
-	mutex_unlock(&own->lock);
-	return pe;
-}
-
-/**
- * aries_owner_revoke() - revoke all objects of an owner, which gets -EIO or -ENODEV from now on
- * @own: owner
- * @gone: list for aries_kept_release(): objects that may still be accessed
- *
- * Context: sleeps; state_sem held for reading.
- */
-void aries_owner_revoke(struct aries_owner *own, struct list_head *gone)
-{
-	mutex_lock(&own->lock);
-	/* Set this before revoked() is called, because later calls must see it. */
-	WRITE_ONCE(own->dead, true);
-	own->ops->revoked(own);
-	wake_up_all(&own->ad->resume_wq);
-	aries_owner_teardown(own, gone);
-	mutex_unlock(&own->lock);
 }

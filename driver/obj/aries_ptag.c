@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Communication domains. On a node each cookie belongs to exactly one protection tag, and each tag
- * to one cookie. So no process can join a domain by guessing its tag. Creating a domain is
+ * Protection tags of communication domains. On a node each cookie belongs to exactly one tag, and
+ * each tag to one cookie. So no process can join a domain by guessing its tag. Creating a domain is
  * privileged, and joining one requires its cookie.
  */
 #include <linux/capability.h>
@@ -17,21 +17,6 @@
  */
 #define ARIES_RECV_PER_DOMAIN (ARIES_RMT_ENTRIES / 2)
 #define ARIES_DGRAM_PER_DOMAIN 65536
-
-/*
- * aries_ptag_by_cookie() - find the domain of a cookie, or return NULL. Context: ptag_lock held.
- */
-struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
-	__must_hold(&ad->ptag_lock)
-{
-	unsigned int ptag;
-
-	lockdep_assert_held(&ad->ptag_lock);
-	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
-		if (ad->domain[ptag] && ad->domain[ptag]->cookie == cookie)
-			return ad->domain[ptag];
-	return NULL;
-}
 
 static void aries_ptag_write_key(struct aries_dev *ad, const struct aries_domain *dom)
 {
@@ -88,32 +73,6 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 	ad->domain[ptag] = dom;
 	aries_ptag_write_key(ad, dom);
 	return dom;
-}
-
-static void aries_domain_release(struct kref *ref)
-{
-	struct aries_domain *dom = container_of(ref, struct aries_domain, ref);
-
-	WARN_ON(dom->attached || dom->block);
-	kfree(dom);
-}
-
-/**
- * aries_domain_get() - take a reference to a domain; it may lose its tag meanwhile
- * @dom: domain that the caller has a reference to, or has found under ptag_lock
- *
- * Context: any. Return: @dom.
- */
-struct aries_domain *aries_domain_get(struct aries_domain *dom)
-{
-	kref_get(&dom->ref);
-	return dom;
-}
-
-/** aries_domain_put() - undo aries_domain_get(). Context: any. */
-void aries_domain_put(struct aries_domain *dom)
-{
-	kref_put(&dom->ref, aries_domain_release);
 }
 
 /**
@@ -251,40 +210,6 @@ void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 		aries_ptag_remove(ad, dom);
 	mutex_unlock(&ad->ptag_lock);
 	aries_domain_put(dom);
-}
-
-/** aries_ptag_charge() - the same as aries_domain_charge(). Context: ptag_lock held. */
-int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count)
-{
-	if ((u64)dom->used[res] + count > dom->limit[res])
-		return -ENOSPC;
-	dom->used[res] += count;
-	return 0;
-}
-
-/*
- * aries_domain_charge() - charge @count units; -ENOSPC if the limit would be exceeded. Context: may
- * sleep.
- */
-int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
-			unsigned int count)
-{
-	int rc;
-
-	mutex_lock(&ad->ptag_lock);
-	rc = aries_ptag_charge(dom, res, count);
-	mutex_unlock(&ad->ptag_lock);
-	return rc;
-}
-
-/** aries_domain_uncharge() - uncharge @count units. Context: may sleep. */
-void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
-			   unsigned int count)
-{
-	mutex_lock(&ad->ptag_lock);
-	if (!WARN_ON(dom->used[res] < count))
-		dom->used[res] -= count;
-	mutex_unlock(&ad->ptag_lock);
 }
 
 /** aries_ptag_write_limit() - write a domain's limit of outstanding block transfers to the NIC */

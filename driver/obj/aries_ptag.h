@@ -26,11 +26,14 @@ static inline bool aries_ptag_reserved(u8 ptag, u32 cookie)
 	return ptag == ARIES_CHAN_PTAG || cookie == ARIES_CHAN_COOKIE;
 }
 
+/* aries_domain.c */
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie);
+int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count);
+
+/* aries_ptag.c */
 struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie);
 void aries_ptag_hold(struct aries_domain *dom);
 void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom);
-int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count);
 void aries_ptag_write_limit(struct aries_dev *ad, const struct aries_domain *dom);
 int aries_ptag_check(u8 ptag);
 
