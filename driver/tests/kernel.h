@@ -31,6 +31,7 @@ typedef u64 dma_addr_t;
 typedef u64 resource_size_t;
 typedef u64 phys_addr_t;
 typedef unsigned int __poll_t;
+typedef unsigned int vm_fault_t;
 typedef __u16 __le16;
 typedef __u32 __le32;
 typedef __u64 __le64;

@@ -19,25 +19,6 @@
 #define ARIES_CDM_USE_PCI_IOMMU 0x00000080u
 #define ARIES_CDM_FMA_SHARED 0x00020000u
 
-/**
- * aries_ctx_zap() - remove mappings of an attachment; the process may fault them in again
- * @ctx: attachment
- * @start: offset in its file
- * @size: number of bytes, or 0 for everything from @start on
- *
- * A file that is being closed has no mappings any more. After that its inode may be gone, while a
- * reset or a suspension still has a reference to the attachment.
- *
- * Context: sleeps; ctx->own.lock held, or the lock of the descriptor that @ctx shares.
- */
-void aries_ctx_zap(struct aries_ctx *ctx, u64 start, u64 size)
-{
-	struct address_space *mapping = READ_ONCE(ctx->mapping);
-
-	if (mapping)
-		unmap_mapping_range(mapping, start, size, 1);
-}
-
 /* Removes the mappings of the descriptor. */
 static void aries_ctx_unmap(struct aries_ctx *ctx)
 	__must_hold(&ctx->own.lock)

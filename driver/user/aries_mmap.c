@@ -5,11 +5,7 @@
  * clock, and nothing else.
  *
  * The fault handler inserts pages under the lock under which a reset marks the attachment dead. So
- * a mapping that was removed cannot come back.
- *
- * Instead the process then finds memory that reads as all ones, like the registers of a NIC that is
- * gone. So the process is not killed for accessing a NIC that it cannot know to be gone. It notices
- * from what it reads anyway: an invalid status word, or a queue entry that no NIC writes.
+ * a mapping that was removed cannot come back (aries_ghost.c).
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -103,56 +99,6 @@ static int aries_span_find(struct aries_ctx *ctx, u64 offset, struct aries_span 
 }
 
 /*
- * A page of a dead attachment must keep reading as all ones when the process stores to another one.
- * So each kind of page has a ghost page of its own. Pages that a process only stores to share one.
- */
-static enum aries_ghost aries_ghost_kind(const struct vm_fault *vmf)
-{
-	u64 offset = (u64)vmf->vma->vm_pgoff << PAGE_SHIFT;
-	unsigned long n = vmf->pgoff - vmf->vma->vm_pgoff;
-
-	BUILD_BUG_ON(ARIES_GHOST_AREA + ARIES_DESC_STRIDE / PAGE_SIZE != ARIES_GHOST_COUNT);
-	if (offset == ARIES_MMAP_CLOCK)
-		return ARIES_GHOST_CLOCK;
-	if (offset < ARIES_MMAP_PLACE)
-		return n < ARIES_CQ_HEADER_BYTES / PAGE_SIZE ? ARIES_GHOST_STORES :
-							       ARIES_GHOST_SLOTS;
-	if ((offset - ARIES_MMAP_PLACE) % ARIES_MMAP_PLACE_SIZE == ARIES_MMAP_DESC)
-		return ARIES_GHOST_AREA + n;
-	return ARIES_GHOST_STORES;
-}
-
-/*
- * The ghost pages belong to this attachment alone, so no other process sees what is stored there.
- */
-static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx)
-	__must_hold(&ctx->own.lock)
-{
-	struct page **ghost = &ctx->ghosts[aries_ghost_kind(vmf)];
-
-	lockdep_assert_held(&ctx->own.lock);
-	if (!*ghost) {
-		*ghost = alloc_page(GFP_KERNEL_ACCOUNT);
-		if (!*ghost)
-			return VM_FAULT_OOM;
-		memset(page_address(*ghost), 0xff, PAGE_SIZE);
-	}
-	get_page(*ghost);
-	vmf->page = *ghost;
-	return 0;
-}
-
-/** aries_ghosts_free() - free the ghost pages when an attachment ends. Context: any. */
-void aries_ghosts_free(struct aries_ctx *ctx)
-{
-	unsigned int n;
-
-	for (n = 0; n < ARIES_GHOST_COUNT; n++)
-		if (ctx->ghosts[n])
-			put_page(ctx->ghosts[n]);
-}
-
-/*
  * Inserts all pages at the first fault, because faults are expensive and would come one per page.
  */
 static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries_span *span)
@@ -199,7 +145,7 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 		return aries_vm_again();
 	mutex_lock(&ctx->own.lock);
 	if (READ_ONCE(ctx->own.dead)) {
-		ret = aries_vm_ghost(vmf, ctx);
+		ret = aries_ghost_fault(vmf, ctx);
 		goto out;
 	}
 	if (aries_span_find(ctx, offset, &span))

@@ -6,6 +6,8 @@
 #ifndef ARIES_USER_H
 #define ARIES_USER_H
 
+#include <linux/mm_types.h>
+
 #include "aries_obj.h"
 
 struct aries_ees;
@@ -13,8 +15,9 @@ struct aries_fma_saved;
 struct aries_guesser;
 struct aries_share;
 struct poll_table_struct;
+struct vm_fault;
 
-/* Kinds of ghost pages, which replace the mappings of a dead attachment, see aries_mmap.c. */
+/* Kinds of ghost pages, which replace the mappings of a dead attachment, see aries_ghost.c. */
 enum aries_ghost {
 	ARIES_GHOST_STORES, /* doorbell, windows, headers of queues: never read */
 	ARIES_GHOST_SLOTS, /* slots of all queues */
@@ -96,7 +99,6 @@ struct aries_guess {
 /* aries_ctx.c: open files */
 struct aries_ctx *aries_ctx_of(struct aries_owner *own);
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
-void aries_ctx_zap(struct aries_ctx *ctx, u64 start, u64 size);
 void aries_ctx_free(struct aries_ctx *ctx);
 int aries_ctx_own(struct aries_ctx *ctx);
 int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
@@ -119,6 +121,10 @@ static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
 }
 
 int aries_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* aries_ghost.c: what a process sees once its mappings are gone */
+void aries_ctx_zap(struct aries_ctx *ctx, u64 start, u64 size);
+vm_fault_t aries_ghost_fault(struct vm_fault *vmf, struct aries_ctx *ctx);
 void aries_ghosts_free(struct aries_ctx *ctx);
 
 /* aries_share.c: FMA descriptors that several attachments share */
