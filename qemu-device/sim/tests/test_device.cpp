@@ -14,8 +14,8 @@
  */
 #include <cmath>
 
-#include "machine.hpp"
 #include "link/timing.hpp"
+#include "machine.hpp"
 #include "rig.hpp"
 #include "topology/wiring.hpp"
 
