@@ -27,6 +27,7 @@ import sys
 import time
 from pathlib import Path
 
+import testlib  # noqa: F401
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import fabric, host
 from opengni.application import Application, place
@@ -309,7 +310,7 @@ def small_nodes(args, name, count):
 
 def draw(report, folder):
     """The drawings, and where they are. Only who wants them needs matplotlib."""
-    from opengni import bench_plots  # pylint: disable=import-outside-toplevel
+    from gnitest import bench_plots  # pylint: disable=import-outside-toplevel
 
     for path in bench_plots.draw(report, folder):
         print(f"drawing: {path}")

@@ -139,13 +139,13 @@ build_image() {
 run() {
 	local khz
 	khz=$(PYTHONPATH=$TOP/scripts python3 -c 'from opengni import host; print(host.tsc_khz() or "")')
-	PYTHONPATH=$TOP/scripts python3 - "$1" "$SILENCE" "$qemu" -L /usr/share/qemu -L /usr/share/seabios -machine q35,memory-backend=mem \
+	PYTHONPATH=$TOP/scripts:$TOP/selftests/lib python3 - "$1" "$SILENCE" "$qemu" -L /usr/share/qemu -L /usr/share/seabios -machine q35,memory-backend=mem \
 		-accel tcg,thread=multi -cpu max,-erms,-fsrm -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
 		-nodefaults -no-user-config -display none -no-reboot -device pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16 \
 		-device aries-nic,id=nic0,bus=rp0,fabric=$fabric,node=0,nodes=2 -kernel "$src/arch/x86/boot/bzImage" \
 		-initrd "$image" -append "rdinit=/init-debug console=ttyS0 tsc=reliable ${khz:+tsc_early_khz=$khz} no_timer_check norandmaps watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 panic=-1" -serial stdio -monitor none <<-'PYTHON' || true
 		import subprocess, sys
-		from opengni import patience
+		from gnitest import patience
 
 		log, silence, *command = sys.argv[1:]
 		with open(log, "wb") as out, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out) as machine:
@@ -195,7 +195,7 @@ check_nodes() {
 	local log=$BUILD/logs/check-$kind-nodes.log
 	[ $# -gt 0 ] || return 0
 	echo "tests on two nodes (log: $log)"
-	if ! (cd "$TOP/selftests/cluster" && KERNEL=$kind OPENGNI_ROUNDS=${ROUNDS:-20} OPENGNI_SEED=${SEED:-} PYTHONPATH=$TOP/scripts python3 -m unittest -v "$@") >"$log" 2>&1; then
+	if ! (cd "$TOP/selftests/cluster" && KERNEL=$kind OPENGNI_ROUNDS=${ROUNDS:-20} OPENGNI_SEED=${SEED:-} PYTHONPATH=$TOP/scripts:$TOP/selftests/lib python3 -m unittest -v "$@") >"$log" 2>&1; then
 		grep -E '^(FAIL|ERROR|AssertionError|[a-zA-Z_.]*Error):?' "$log" >&2
 		return 1
 	fi

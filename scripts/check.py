@@ -18,7 +18,9 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from opengni import host, layers, reach, tap
+import testlib  # noqa: F401
+from gnitest import layers, reach, tap
+from opengni import host
 from opengni.arguments import Parser
 from opengni.errors import ClusterError
 from opengni.output import program

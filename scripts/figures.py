@@ -18,8 +18,9 @@ import sys
 import time
 from pathlib import Path
 
+import testlib  # noqa: F401
+from gnitest.figures import FIGURES, SCALES
 from opengni.arguments import Parser
-from opengni.figures import FIGURES, SCALES
 from opengni.output import program
 
 TOP = Path(__file__).resolve().parent.parent
@@ -53,7 +54,7 @@ def simulate(figure, options):
 def draw(figure, results, options):
     """Writes the figure; prints its table."""
     try:
-        from opengni import figure_plots
+        from gnitest import figure_plots
     except ImportError as error:
         raise FigureError(f"{error}: make figures installs what is needed") from error
     path = options.to / (figure.name + {"small": ""}.get(options.scale, f"-{options.scale}") + ".svg")

@@ -10,9 +10,6 @@
 qemu_choose "${QEMU:-7.2}"
 stage="" prefix="" release="" module_dir="" udev_dir="" unit_dir="" symvers="" strip=""
 
-# Modules of the Python package that are about this project's own tests and figures, not about clusters.
-PYTHON_LEFT_OUT="builds chaos conformance figure_plots figures layers mentions mutants mutation_table mutations netchaos pages reach unit"
-
 # version: that of the project; userlib/meson.build is the one place where it is written.
 version() { "$TOP/scripts/version.sh"; }
 
@@ -69,8 +66,7 @@ part_cluster() {
 		ln -sf "../share/opengni/$name" "$stage$prefix/bin/$name"
 	done
 	for file in "$TOP"/scripts/opengni/*.py; do
-		name=$(basename "$file" .py)
-		[[ " $PYTHON_LEFT_OUT " = *" $name "* ]] || put 644 "$file" "$prefix/share/opengni/opengni/$name.py"
+		put 644 "$file" "$prefix/share/opengni/opengni/$(basename "$file")"
 	done
 	# What the package asks for its version; in the source tree it reads userlib/meson.build.
 	printf '#!/bin/sh\necho %s\n' "$(version)" >"$stage$prefix/share/opengni/version.sh"

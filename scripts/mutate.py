@@ -18,7 +18,8 @@ import signal
 import sys
 from pathlib import Path
 
-from opengni import mutants, mutation_table, mutations
+import testlib  # noqa: F401
+from gnitest import mutants, mutation_table, mutations
 from opengni.arguments import Parser
 from opengni.host import BUILD, TOP
 from opengni.output import program

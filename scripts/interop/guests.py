@@ -8,7 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from opengni import host  # noqa: E402  (needs the path)
+import testlib  # noqa: E402,F401  (needs the path)
+from opengni import host  # noqa: E402
 from opengni.errors import ClusterError  # noqa: E402
 
 OUT = host.BUILD / "interop"

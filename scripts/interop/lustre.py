@@ -10,11 +10,11 @@ import threading
 import time
 
 from guests import OUT, Guests, Report
+from gnitest.testing import SyncCluster, kernel_complaints
 from opengni.arguments import Parser
 from opengni.config import DEFAULT_KERNEL, ClusterConfig
 from opengni.errors import ClusterError
 from opengni.output import program
-from opengni.testing import SyncCluster, kernel_complaints
 
 DIR = OUT / f"lustre-{DEFAULT_KERNEL}"
 UP = "modprobe lnet && modprobe kgnilnd && modprobe lnet_selftest && lctl network up && lctl list_nids"

@@ -17,11 +17,11 @@ import openmpi
 import ratio
 import ucx
 from guests import OUT, Guests, Report
+from gnitest.testing import SyncCluster, kernel_complaints, on_hosts
 from opengni.arguments import Parser
 from opengni.config import ClusterConfig
 from opengni.errors import ClusterError
 from opengni.output import program
-from opengni.testing import SyncCluster, kernel_complaints, on_hosts
 
 LOG = OUT / "run.log"
 

@@ -3,12 +3,11 @@
 """Clusters of virtual machines with Aries NICs: the library behind scripts/cluster.
 
     from opengni import Cluster, ClusterConfig          asyncio
-    from opengni.testing import ClusterCase             unittest, plain calls
 
 Modules: config (what a cluster is made of), host (this machine), fabric (segment
 files), qemu (command lines), node, cluster, job (ranks), channel and protocol
 (the agent), kvs (key-value service), qmp, server and client (clusters that
-outlive the command that booted them), cli, tap (results of tests).
+outlive the command that booted them), cli.
 """
 
 from .cluster import Cluster

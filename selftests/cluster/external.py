@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from gnitest.testing import ClusterCase
 from opengni import host
-from opengni.testing import ClusterCase
 
 KERNEL = os.environ.get("KERNEL", "6.1")
 PREFIX = "/usr/local"

@@ -8,9 +8,9 @@ The rounds, the workers and what counts as a defect are those of chaos. All that
 import threading
 from collections import Counter
 
-from opengni.chaos import KINDS as OF_NODES
-from opengni.chaos import Chaos, Defect
-from opengni.testing import wait_until
+from gnitest.chaos import KINDS as OF_NODES
+from gnitest.chaos import Chaos, Defect
+from gnitest.testing import wait_until
 
 # What happens to hosts: the network is cut for less or for more time than a gateway waits for another, gateways die, alone or all
 # at once, or are stopped, or everything on a host is.

@@ -7,10 +7,10 @@ import unittest
 from pathlib import Path
 
 import hosts
+from gnitest.testing import image, wait_until
 from opengni import gateway
 from opengni.config import ClusterConfig
 from opengni.hostfile import parse
-from opengni.testing import image, wait_until
 
 BOUND = 120.0  # s for anything to happen on a busy machine
 NAMES = ("alpha", "beta")

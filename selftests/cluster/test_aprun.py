@@ -6,8 +6,8 @@ import re
 import signal
 import time
 
+from gnitest.testing import ClusterCase, clock
 from opengni import NodeError
-from opengni.testing import ClusterCase, clock
 
 
 class Applications(ClusterCase):

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import tempfile
 
+from gnitest.testing import ClusterCase, clock
 from opengni import host
-from opengni.testing import ClusterCase, clock
 
 APRUN = str(host.TOP / "scripts" / "aprun")
 WAIT = "while :; do sleep 0.1; done"

@@ -7,8 +7,8 @@ OPENGNI_CHAOS_ROUNDS and OPENGNI_CHAOS_SEED choose another run; scripts/chaos re
 
 import os
 
-from opengni.chaos import Chaos, plan
-from opengni.testing import ClusterCase, slow_tests
+from gnitest.chaos import Chaos, plan
+from gnitest.testing import ClusterCase, slow_tests
 
 SEED = os.environ.get("OPENGNI_CHAOS_SEED", "1")
 ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "1000" if slow_tests() else "12"))

@@ -14,8 +14,8 @@ import threading
 import unittest
 from pathlib import Path
 
+from gnitest.testing import Apart, ClusterCase, together, wait_until
 from opengni import host
-from opengni.testing import Apart, ClusterCase, together, wait_until
 
 TOOL = host.TOP / "scripts" / "cluster"
 DISSECTOR = host.TOP / "scripts" / "wireshark" / "aries.lua"

@@ -4,8 +4,8 @@
 
 import unittest
 
-from opengni import pages
-from opengni.testing import slow_tests
+from gnitest import pages
+from gnitest.testing import slow_tests
 from shown import Step, StepCase
 
 PAGE = pages.text("Documentation/cluster.md")

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Collective engines go on without the processors of a node, and end for all when a node dies."""
 
-from opengni.testing import ClusterCase
+from gnitest.testing import ClusterCase
 
 RANK = "/kselftest/aries/ce_rank"
 FILE = "/tmp/ce_rank"

@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Conformance tests with two ranks, each on a node of its own."""
 
-from opengni import conformance, tap
-from opengni.testing import ClusterCase
+from gnitest import conformance, tap
+from gnitest.testing import ClusterCase
 
 PROGRAMS = "/kselftest/conformance/"
 

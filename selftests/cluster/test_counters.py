@@ -4,8 +4,8 @@
 
 import re
 
+from gnitest.testing import ClusterCase
 from opengni.machine import Machine
-from opengni.testing import ClusterCase
 
 
 class Counters(ClusterCase):

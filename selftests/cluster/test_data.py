@@ -4,8 +4,8 @@
 
 import json
 
-from opengni import tap
-from opengni.testing import ClusterCase, slow_tests
+from gnitest import tap
+from gnitest.testing import ClusterCase, slow_tests
 
 
 class Data(ClusterCase):

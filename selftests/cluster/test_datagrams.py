@@ -6,7 +6,7 @@ import itertools
 import time
 import unittest
 
-from opengni.testing import ClusterCase, clock
+from gnitest.testing import ClusterCase, clock
 
 PEER = "/kselftest/aries/datagram_peer"
 SENDS = "/kselftest/aries/receive_peer"

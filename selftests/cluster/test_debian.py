@@ -12,8 +12,8 @@ import unittest
 from pathlib import Path
 
 from debian_image import IMAGE, KERNEL, make_image
+from gnitest.testing import Apart, ClusterCase, slow_tests, together
 from opengni import disk, host
-from opengni.testing import Apart, ClusterCase, slow_tests, together
 
 RELEASE = host.BUILD / f"kernel-{KERNEL}/release"
 PATIENCE = 240.0

@@ -10,8 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from gnitest.testing import image
 from opengni import host
-from opengni.testing import image
 
 PAGE = host.TOP / "Documentation" / "debugging.md"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.M | re.S)

@@ -12,8 +12,9 @@ import time
 import unittest
 from pathlib import Path
 
-from opengni import host, pages
-from opengni.testing import Apart, ClusterCase, slow_tests, together
+from gnitest import pages
+from gnitest.testing import Apart, ClusterCase, slow_tests, together
+from opengni import host
 from shown import Step, StepCase, unseen
 
 PAGE = pages.text("Documentation/developing.md")

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from gnitest.testing import ClusterCase
 from opengni import host
-from opengni.testing import ClusterCase
 
 TUTORIAL = (host.TOP / "Documentation/tutorial.md").read_text(encoding="utf-8")
 EXAMPLES = host.TOP / "userlib/examples"

@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 from external import KERNEL, PREFIX, ExternalCase
 

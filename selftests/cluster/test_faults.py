@@ -4,7 +4,7 @@
 
 import unittest
 
-from opengni.testing import ClusterCase, clock
+from gnitest.testing import ClusterCase, clock
 
 # Seconds until a dead peer is an error event. The lease is 0.5 s; the rest is for a busy machine.
 BOUND = 10.0

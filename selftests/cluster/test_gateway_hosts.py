@@ -8,7 +8,7 @@ import time
 import unittest
 
 from gateways import GatewayCase
-from opengni.testing import slow_tests
+from gnitest.testing import slow_tests
 
 TIMES = ("--timeout", "4")
 TRAFFIC = ("--size", "1000", "--flight", "200", "--patience", "60")

@@ -10,7 +10,7 @@ import unittest
 
 from hosts_chaos import KINDS, OF_HOSTS, HostsChaos
 from hosts_cluster import Hosts
-from opengni.testing import SyncCluster, slow_tests
+from gnitest.testing import SyncCluster, slow_tests
 
 SEED = os.environ.get("OPENGNI_CHAOS_SEED", "1")
 FIRST = int(os.environ.get("OPENGNI_CHAOS_FIRST", "0"))

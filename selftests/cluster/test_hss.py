@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 
 import test_places
-from opengni import host, manager
+from gnitest import manager
+from gnitest.testing import Apart, together
+from opengni import host
 from opengni.machine import Machine
-from opengni.testing import Apart, together
 
 BOUND = 120.0
 SETTLE = ("--settle", "100")

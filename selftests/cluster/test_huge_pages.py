@@ -6,7 +6,7 @@ import re
 import unittest
 from pathlib import Path
 
-from opengni.testing import Apart, ClusterCase, together
+from gnitest.testing import Apart, ClusterCase, together
 
 HUGE_MIB = 2
 MEM_MIB = 256

@@ -11,8 +11,8 @@ import time
 import unittest
 from typing import Any
 
+from gnitest.testing import Apart, ClusterCase, Told, image, slow_tests, together
 from opengni import host
-from opengni.testing import Apart, ClusterCase, Told, image, slow_tests, together
 
 PEER = "/kselftest/kgni/net_peer"
 PORT = 7100

@@ -5,7 +5,7 @@
 import signal
 import time
 
-from opengni.testing import ClusterCase
+from gnitest.testing import ClusterCase
 
 DEBUG = "/sys/kernel/debug/krca_test"
 DRIVER = "/sys/bus/pci/drivers/aries"

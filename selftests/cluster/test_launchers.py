@@ -11,8 +11,8 @@ import unittest
 from pathlib import Path
 
 from hosts_cluster import BOUND, NAMES, Hosts
+from gnitest.testing import slow_tests, wait_until
 from opengni import host
-from opengni.testing import slow_tests, wait_until
 
 CLUSTER = host.TOP / "scripts/cluster"
 SHAPE = ("--smp=1", "--mem=256M")

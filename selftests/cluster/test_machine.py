@@ -4,7 +4,7 @@
 
 import unittest
 
-from opengni.testing import ClusterCase, slow_tests
+from gnitest.testing import ClusterCase, slow_tests
 
 # The virtio device of the machine that has most BARs in memory: its sections shift those of all devices behind it.
 NEIGHBOUR = "basename $(dirname $(grep -l 0x1005 /sys/bus/pci/devices/*/device))"

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The Ethernet among nodes (--net): names, reachability, contents of a TCP stream."""
 
-from opengni.testing import Apart, ClusterCase, together
+from gnitest.testing import Apart, ClusterCase, together
 
 
 @together(Apart.ETHERNET)

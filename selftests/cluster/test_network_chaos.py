@@ -11,9 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from gnitest.netchaos import KINDS, NetworkChaos
+from gnitest.testing import ClusterCase, slow_tests
 from opengni.machine import Machine
-from opengni.netchaos import KINDS, NetworkChaos
-from opengni.testing import ClusterCase, slow_tests
 
 SEED = os.environ.get("OPENGNI_CHAOS_SEED", "1")
 # A round has five faults in three rounds, and three of five take down links, a router or a node.

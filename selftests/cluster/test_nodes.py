@@ -7,8 +7,8 @@ import signal
 import threading
 import time
 
+from gnitest.testing import Apart, ClusterCase, clock, together
 from opengni import NodeError
-from opengni.testing import Apart, ClusterCase, clock, together
 
 
 class Nodes(ClusterCase):

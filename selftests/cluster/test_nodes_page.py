@@ -5,8 +5,8 @@
 import unittest
 
 from debian_image import make_image
-from opengni import pages
-from opengni.testing import slow_tests
+from gnitest import pages
+from gnitest.testing import slow_tests
 from shown import Step, StepCase
 
 PAGE = pages.text("Documentation/nodes.md")

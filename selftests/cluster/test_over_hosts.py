@@ -11,9 +11,9 @@ import time
 import unittest
 
 from hosts_cluster import BOUND, Hosts
+from gnitest.testing import SyncCluster, kernel_complaints, slow_tests, wait_until
 from opengni import host
 from opengni.errors import ClusterError
-from opengni.testing import SyncCluster, kernel_complaints, slow_tests, wait_until
 
 NODES_UP = "cat /sys/class/gni/kgni0/nodes_up"
 

@@ -6,8 +6,8 @@ import re
 import subprocess
 import unittest
 
+from gnitest.testing import ClusterCase, slow_tests
 from opengni import host
-from opengni.testing import ClusterCase, slow_tests
 
 DIR = "/sys/kernel/debug/gni_pingpong"
 COUNT = 200

@@ -7,8 +7,8 @@ import re
 import unittest
 from pathlib import Path
 
+from gnitest.testing import ClusterCase, slow_tests
 from opengni.machine import Machine
-from opengni.testing import ClusterCase, slow_tests
 
 TILES = 64  # numbers that a router has for its tiles, in that of a link
 GREEN = 0  # tile of router 0 to the next slot (T08)

@@ -4,8 +4,8 @@
 
 import re
 
-from opengni import tap
-from opengni.testing import ClusterCase, hosts_wanted
+from gnitest import tap
+from gnitest.testing import ClusterCase, hosts_wanted
 
 # Tests of the driver that ring in many ways, or end what has rung; they do so by libugni, which polls, and by themselves, which traps.
 SAME_AS_EVER = ("fma", "cq", "ring", "window", "share", "suspend", "cleanup", "misuse", "gone", "reset", "hotplug")

@@ -7,8 +7,8 @@ import re
 import signal
 import unittest
 
+from gnitest.testing import ClusterCase, slow_tests
 from opengni.errors import NodeError
-from opengni.testing import ClusterCase, slow_tests
 
 QUICK = ["gni-perf", "--tests=fma-put,bte-put,amo", "--max-size=64K", "--iterations=10"]
 ENDLESS = ["gni-perf", "--iterations=1000000", "--size-time=300", "--timeout=5"]

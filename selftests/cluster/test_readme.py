@@ -5,8 +5,8 @@
 import re
 import unittest
 
-from opengni import pages
-from opengni.testing import slow_tests
+from gnitest import pages
+from gnitest.testing import slow_tests
 from shown import Step, StepCase
 
 README = pages.text("README.md")
@@ -27,9 +27,9 @@ ELSEWHERE = {
     "make run": ("selftests/cluster/test_readme.py", "def test_make_run("),
     "make check": ("scripts/check.py", "Run all layers of tests"),
     "make help": ("selftests/cluster/test_readme.py", "def test_make_help("),
-    "KERNEL=6.12 make run": ("scripts/opengni/layers.py", "def other_kernel("),
+    "KERNEL=6.12 make run": ("selftests/lib/gnitest/layers.py", "def other_kernel("),
     "make run KDIR=~/linux": ("selftests/tool/test_own_kernel.py", '"make run KDIR=~/linux": '),
-    "QEMU=10 make run": ("scripts/opengni/layers.py", "def other_qemu("),
+    "QEMU=10 make run": ("selftests/lib/gnitest/layers.py", "def other_qemu("),
     "make doc": ("selftests/tool/test_manuals.py", '[DOC, "man", "html"'),
     "make man": ("selftests/tool/test_manuals.py", '[DOC, "man", "html"'),
     "make install": ("selftests/tool/test_install_page.py", '"make install": '),

@@ -11,8 +11,8 @@ import signal
 import threading
 import unittest
 
+from gnitest.testing import ClusterCase, hosts_wanted, kernel_complaints, slow_tests, wait_until
 from opengni import host
-from opengni.testing import ClusterCase, hosts_wanted, kernel_complaints, slow_tests, wait_until
 
 PEER = "/kselftest/aries/reset_peer"
 QUICK = ["gni-perf", "--tests=fma-put,bte-put,amo", "--max-size=64K", "--iterations=10"]

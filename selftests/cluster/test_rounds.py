@@ -11,8 +11,8 @@ import re
 import subprocess
 import unittest
 
+from gnitest.testing import ClusterCase, kernel_complaints, slow_tests
 from opengni import host
-from opengni.testing import ClusterCase, kernel_complaints, slow_tests
 
 DEBUG = "/sys/kernel/debug"
 PEER = "/kselftest/kgni/net_peer"

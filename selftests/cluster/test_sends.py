@@ -5,7 +5,7 @@
 import itertools
 import unittest
 
-from opengni.testing import ClusterCase
+from gnitest.testing import ClusterCase
 
 PEER = "/kselftest/aries/receive_peer"
 DATAGRAMS = "/kselftest/aries/datagram_peer"

@@ -6,7 +6,7 @@ import itertools
 import re
 import unittest
 
-from opengni.testing import ClusterCase, Told, slow_tests
+from gnitest.testing import ClusterCase, Told, slow_tests
 
 DEBUG = "/sys/kernel/debug"
 BOUND = 180.0

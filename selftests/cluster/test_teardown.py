@@ -10,8 +10,8 @@ import time
 import unittest
 from pathlib import Path
 
+from gnitest.testing import wait_until
 from opengni import fabric, host
-from opengni.testing import wait_until
 
 CLUSTER = str(host.TOP / "scripts" / "cluster")
 

@@ -7,8 +7,8 @@ import statistics
 import tempfile
 import time
 
+from gnitest.testing import ClusterCase, wait_until
 from opengni.errors import NodeError
-from opengni.testing import ClusterCase, wait_until
 
 RATE = 0.0005  # a modelled microsecond takes two milliseconds: what a busy host adds is little beside it
 NEAR_NS, HOP_NS = 796, 100  # L01, L05

@@ -7,7 +7,7 @@ import io
 import json
 import re
 
-from opengni.testing import ClusterCase, wait_until
+from gnitest.testing import ClusterCase, wait_until
 
 EXAMPLES = "/usr/libexec/opengni/examples"
 TRACING = "/sys/kernel/tracing"

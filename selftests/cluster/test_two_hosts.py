@@ -13,9 +13,9 @@ import threading
 import unittest
 from pathlib import Path
 
+from gnitest.testing import SyncCluster, wait_until
 from opengni import host
 from opengni.config import ClusterConfig
-from opengni.testing import SyncCluster, wait_until
 
 GATEWAY = host.BUILD / "model/gateway/aries-gateway"
 ADDRESSES = ("127.0.0.1", "127.0.0.2")

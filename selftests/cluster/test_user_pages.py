@@ -5,8 +5,9 @@
 import unittest
 
 from hosts_cluster import BOUND, NAMES, Hosts
-from opengni import host, pages
-from opengni.testing import slow_tests, wait_until
+from gnitest import pages
+from gnitest.testing import slow_tests, wait_until
+from opengni import host
 from page_steps import PAGES, TESTED
 from shown import Place, StepCase, words
 

@@ -7,8 +7,8 @@ import unittest
 
 from chroot import KERNEL, BareCase
 from goals import shown
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 TREE = "opengni"
 # Built for the tests themselves, or by goals of which something shall be left to do here.

@@ -14,7 +14,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from opengni import builds, host, layers, mentions, reach, tap
+from gnitest import builds, layers, mentions, reach, tap
+from opengni import host
 from opengni.errors import ConfigError
 
 DEFAULT = [layer.name for layer in layers.LAYERS if not layer.slow]
@@ -185,7 +186,7 @@ class Tree(unittest.TestCase):
         self.assertEqual(choices["cluster"].tests, {"test_nodes"})
         choices = self.chosen("selftests/cluster/test_slnd.py")
         self.assertEqual(choices["cluster"].tests, {"test_slnd", "test_quiesce"})
-        choices = self.chosen("scripts/opengni/patience.py")
+        choices = self.chosen("selftests/lib/gnitest/patience.py")
         self.assertIn("test_patience", choices["tool"].tests)
         self.assertNotIn("test_ras_table", choices["tool"].tests)
 

@@ -12,8 +12,9 @@ import unittest
 from chroot import DEBS, ChrootCase
 from commands import run
 from installation import KERNEL, REFUSED
-from opengni import host, pages
-from opengni.testing import slow_tests
+from gnitest import pages
+from gnitest.testing import slow_tests
+from opengni import host
 
 MODULES = ("aries", "kgni", "krca", "ipogif")
 # What dpkg, apt and the installed packages of others keep for themselves.

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+from gnitest.testing import wait_until
 from opengni import cli, client, cluster, fabric, host, locks
 from opengni.config import ClusterConfig
 from opengni.errors import ConfigError
-from opengni.testing import wait_until
 
 TOOL = host.TOP / "scripts" / "cluster"
 TIME = 60.0

@@ -5,7 +5,7 @@
 import re
 import unittest
 
-from opengni import conformance
+from gnitest import conformance
 
 TABLE = "function,code,reason\nGNI_EpBind,SUCCESS,\nGNI_EpBind,ERROR_NOMEM,binding takes no memory\ngni_cq_get_data,VALUE,\n"
 GOOD = """

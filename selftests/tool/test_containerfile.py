@@ -10,8 +10,8 @@ import subprocess
 import unittest
 
 import chroot
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 FILE = host.TOP / "Containerfile"
 SUITES = {"docker.io/library/debian:13": "trixie"}

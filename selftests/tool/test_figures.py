@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni.figures import FIGURES, SCALES, channel_share
+from gnitest.figures import FIGURES, SCALES, channel_share
 
 TOP = Path(__file__).resolve().parents[2]
 FIGURE = TOP / "scripts" / "figures.py"

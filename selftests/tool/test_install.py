@@ -13,8 +13,8 @@ from pathlib import Path
 
 from commands import run
 from installation import COMMANDS, FILES, INSTALL, KERNEL, REFUSED, RELEASE, picture, unstripped
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 UNPRIVILEGED = "nobody"
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from commands import run
 from installation import KERNEL, REFUSED, RELEASE, picture
-from opengni import host, pages
-from opengni.testing import slow_tests
+from gnitest import pages
+from gnitest.testing import slow_tests
+from opengni import host
 
 PAGE = pages.text("Documentation/install.md")
 # Sections 1 and 2: the command, what is run in its place (DESTDIR, a release of which no machine is at hand), what that prints.

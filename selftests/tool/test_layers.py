@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from opengni import layers
+from gnitest import layers
 
 PROJECT = """project('p', 'c')
 foreach name, of : {'ordinary': [], 'measures': ['plain'], 'long': ['slow'], 'both': ['plain', 'slow']}

@@ -13,8 +13,8 @@ from unittest import mock
 
 import doc
 from manuals import api, completion, make, pages, usage
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 DOC = host.TOP / "scripts" / "doc.py"
 BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")

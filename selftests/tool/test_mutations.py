@@ -8,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni import host, mutants, mutation_table, mutations, tap
+from gnitest import mutants, mutation_table, mutations, tap
+from opengni import host
 
 from commands import run
 

@@ -14,8 +14,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni import host, pages
-from opengni.testing import slow_tests
+from gnitest import pages
+from gnitest.testing import slow_tests
+from opengni import host
 
 SCRIPT = host.TOP / "scripts" / "own-kernel.sh"
 KERNEL = host.BUILD / "kernel-6.1"

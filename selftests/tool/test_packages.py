@@ -12,8 +12,8 @@ from pathlib import Path
 
 from commands import run
 from installation import INSTALL
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 DEBIAN = host.TOP / "scripts/debian"
 SETUP = host.TOP / "scripts/setup.sh"

@@ -5,7 +5,7 @@
 import re
 import unittest
 
-from opengni import pages
+from gnitest import pages
 from opengni.application import DOMAIN_TIME
 
 PAGE = """# Title

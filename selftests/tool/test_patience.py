@@ -11,8 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni import host, layers, patience
-from opengni.testing import wait_until
+from gnitest import layers, patience
+from gnitest.testing import wait_until
+from opengni import host
 
 
 class Machine:

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from opengni import layers, tap
+from gnitest import layers, tap
 
 # Tests of every kind of end.
 OUTCOMES = """

@@ -7,8 +7,8 @@ import shutil
 import unittest
 
 from commands import run
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 # The series has git's author; whoever runs the tests need not be one.
 AUTHOR = {"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Nobody",

@@ -12,7 +12,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from opengni import host, layers, tap
+from gnitest import layers, tap
+from opengni import host
 
 SOON = 20.0  # seconds for what does not happen at all if it does not happen at once
 

@@ -5,7 +5,7 @@
 import unittest
 from types import SimpleNamespace
 
-from opengni import standing, testing
+from gnitest import standing, testing
 from opengni.config import ClusterConfig
 
 LOOK = "aries\n/proc\n/proc/1/cmdline:init\0\nNIC, processors up 0 0 0-1\n"

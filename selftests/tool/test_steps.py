@@ -12,8 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from gnitest.testing import wait_until
 from opengni import host
-from opengni.testing import wait_until
 
 SCRIPTS = ("step.sh", "lib.sh", "version.sh", "build-meson.sh")
 PROJECT = "project('p', 'c')\nexecutable('p', 'p.c')\n"

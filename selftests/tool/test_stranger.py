@@ -11,8 +11,8 @@ import unittest
 from chroot import DEBS, ChrootCase
 from commands import run
 from installation import KERNEL
+from gnitest.testing import slow_tests
 from opengni import host
-from opengni.testing import slow_tests
 
 README = (host.TOP / "README.md").read_text(encoding="utf-8")
 IMAGE = host.BUILD / f"debian-12-{KERNEL}.qcow2"

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni import tap
+from gnitest import tap
 
 
 class Tap(unittest.TestCase):

@@ -6,9 +6,9 @@ import os
 import unittest
 from unittest import mock
 
-from opengni import standing, testing
+from gnitest import standing, testing
+from gnitest.testing import Apart, ClusterCase, kernel_complaints, together
 from opengni.config import ClusterConfig
-from opengni.testing import Apart, ClusterCase, kernel_complaints, together
 
 
 class Asked:

@@ -10,7 +10,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from opengni import host, unit
+from gnitest import unit
+from opengni import host
 from opengni.errors import UsageError
 
 PROJECT = """project('p', 'c')

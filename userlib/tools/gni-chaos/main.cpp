@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * gni-chaos: traffic of all kinds between the ranks of a job while somebody breaks things (scripts/opengni/chaos.py).
- * Each rank is a process that has nothing of the NIC and a child that has: if that is killed or loses the NIC, the next
- * one begins.
+ * gni-chaos: traffic of all kinds between the ranks of a job while somebody breaks things
+ * (selftests/lib/gnitest/chaos.py). Each rank is a process that has nothing of the NIC and a child that has: if that is
+ * killed or loses the NIC, the next one begins.
  */
 #include <execinfo.h>
 #include <sys/prctl.h>

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from .errors import NodeError
+from opengni.errors import NodeError
 from .testing import kernel_complaints, wait_until
 
 PROGRAM = "gni-chaos"

@@ -9,9 +9,9 @@ import os
 import subprocess
 import sys
 
-from . import host
-from .arguments import Parser
-from .errors import ClusterError, ConfigError, UsageError
+from opengni import host
+from opengni.arguments import Parser
+from opengni.errors import ClusterError, ConfigError, UsageError
 
 # By the name of its layer: folder below .build, sources.
 PROJECTS = {

@@ -6,8 +6,8 @@ import json
 import signal
 import subprocess
 
-from . import host
-from .errors import NodeError
+from opengni import host
+from opengni.errors import NodeError
 
 TIME = 60.0
 TOOL = host.BUILD / "model" / "hss" / "aries-hss"

@@ -14,11 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from . import host, patience, tap
+from opengni import host
+from opengni.config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
+from opengni.writing import naming, write_text
+from . import patience, tap
 from .builds import PLAIN
-from .config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
+from .packages import python_path
 from .testing import SyncCluster, kernel_complaints, slow_tests
-from .writing import naming, write_text
 
 TOP, BUILD = host.TOP, host.BUILD
 LOGS = BUILD / "check"
@@ -359,9 +361,9 @@ def _pytest(layer, group, files, alone, options, env):
     results.unlink(missing_ok=True)
     command = [
         *INTERRUPTIBLE, PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={files[0].parent}",
-        "--continue-on-collection-errors", "-p", "opengni.pytest_layer", f"--opengni-results={results}", f"--opengni-alone={alone}",
+        "--continue-on-collection-errors", "-p", "gnitest.pytest_layer", f"--opengni-results={results}", f"--opengni-alone={alone}",
         *options, *map(str, files)]
-    env = {"PYTHONPATH": str(TOP / "scripts"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(env or {})}
+    env = {"PYTHONPATH": python_path(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(env or {})}
     failure = None
     try:
         status, output = _command(label, command, env, SILENCE_SLOW if slow_tests() else SILENCE)

@@ -14,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 
-from . import host
+from opengni import host
 
 PERIOD = 0.5  # seconds between two samples
 

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The conformance tests' sources against their table: which return codes have a test, which have a reason.
 
-    PYTHONPATH=scripts python3 -m opengni.conformance [--missing]
+    PYTHONPATH=scripts:selftests/lib python3 -m gnitest.conformance [--missing]
 """
 
 import csv
@@ -10,7 +10,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from . import host
+from opengni import host
 
 FOLDER = host.TOP / "selftests" / "conformance"
 TABLE = FOLDER / "coverage.csv"

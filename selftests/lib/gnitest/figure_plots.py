@@ -14,7 +14,7 @@ from matplotlib import pyplot  # noqa: E402  the backend comes first
 
 from .figures import (CABLE_LINKS, GEMINI_EFFICIENCY, GEMINI_LINK_GBYTE_PER_S, GEMINI_NODE_GBYTE_PER_S,  # noqa: E402
                       L19_PROCESSES, SWITCH_MODES, channel_share, torus_bound)
-from .writing import naming  # noqa: E402
+from opengni.writing import naming  # noqa: E402
 
 CLOCK_GHZ = 0.875
 FLIT_BYTES = 6

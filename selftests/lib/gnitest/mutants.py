@@ -10,9 +10,11 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 
-from . import host, tap
+from opengni import host
+from opengni.writing import write_text
+from . import tap
 from .mutations import MutationError
-from .writing import write_text
+from .packages import python_path
 
 # Projects of meson by layer: folder for what is built, source, options. The model's tests run without sanitizers first,
 # from a few files that are compiled without optimization: most of the time of a run is that of the compiler, and
@@ -192,8 +194,8 @@ class Workshop:
 
     def _guest(self, name):
         collection = "kgni" if (self.tree / "selftests/kgni" / f"{name}.c").exists() else "aries"
-        code = ("import sys; from opengni import layers; layers.LOGS.mkdir(parents=True, exist_ok=True)\n"
-                "from opengni.config import ClusterConfig; from opengni.testing import SyncCluster, kernel_complaints\n"
+        code = ("import sys; from gnitest import layers; layers.LOGS.mkdir(parents=True, exist_ok=True)\n"
+                "from opengni.config import ClusterConfig; from gnitest.testing import SyncCluster, kernel_complaints\n"
                 "cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, initrd=str(next(layers.BUILD.glob('initramfs-check-*.cpio')))))\n"
                 "try:\n"
                 "    cluster.up()\n"
@@ -202,7 +204,7 @@ class Workshop:
                 "    print('complaints', bad[:3] if bad else 'none')\n"
                 "finally:\n"
                 "    cluster.down()\n")
-        status, output = self.command(f"guest-{name}", [sys.executable, "-c", code], {"PYTHONPATH": str(self.tree / "scripts")}, timeout=1800)
+        status, output = self.command(f"guest-{name}", [sys.executable, "-c", code], {"PYTHONPATH": python_path(self.tree)}, timeout=1800)
         cases = tap.parse_kselftest(output)
         if status or "complaints none" not in output:
             cases.append(tap.Case(f"{name}: kernel log without complaint", tap.FAIL, f"status {status}"))
@@ -212,7 +214,7 @@ class Workshop:
         file, _, case = name.partition(".")
         status, output = self.command(f"cluster-{name}", [
             "env", "--default-signal", sys.executable, "-m", "unittest", "-f", "-v", str(self.tree / "selftests/cluster" / f"{file}.py"),
-            *(["-k", case] if case else [])], {"PYTHONPATH": str(self.tree / "scripts")}, timeout=3600)
+            *(["-k", case] if case else [])], {"PYTHONPATH": python_path(self.tree)}, timeout=3600)
         bad = [line.split(": ", 1)[1].split(" ")[0] for line in output.splitlines() if line.startswith(("FAIL: ", "ERROR: "))]
         return [tap.Case(f"{name}: {test}", tap.FAIL) for test in bad] or [tap.Case(f"{name}: all", tap.FAIL if status else tap.PASS)]
 

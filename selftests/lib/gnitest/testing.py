@@ -24,14 +24,15 @@ import time
 import unittest
 from typing import Any
 
-from . import gateway, host, standing
-from .application import Application, place
-from .cluster import Cluster
-from .config import ClusterConfig
-from .hostfile import Host
-from .kernel_log import complains
+from opengni import gateway, host
+from opengni.application import Application, place
+from opengni.cluster import Cluster
+from opengni.config import ClusterConfig
+from opengni.hostfile import Host
+from opengni.kernel_log import complains
+from opengni.server import SOCKET, Server
+from . import standing
 from .patience import PatientLoop, clock
-from .server import SOCKET, Server
 
 
 class SyncJob:

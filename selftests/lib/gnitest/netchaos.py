@@ -11,7 +11,7 @@ import random
 import subprocess
 from collections import Counter
 
-from . import host
+from opengni import host
 from .chaos import Chaos, Defect
 from .manager import Manager
 

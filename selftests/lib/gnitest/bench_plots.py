@@ -10,7 +10,7 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "
 
 from matplotlib import pyplot  # noqa: E402  the backend comes first
 
-from .writing import naming  # noqa: E402
+from opengni.writing import naming  # noqa: E402
 
 
 def _series(report, key):

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from . import builds, host, mentions
-from .errors import ConfigError
+from opengni import host
+from opengni.errors import ConfigError
+from . import builds, mentions, packages
 from .testing import slow_tests
 
 TOP = host.TOP
@@ -59,7 +60,7 @@ TABLE = (
 )
 # Everything is built or run by these, or generated from them.
 EVERYTHING = ("Makefile", "driver/include/aries_regs.toml", "scripts/gen-regs.py", "scripts/lib.sh", "scripts/step.sh", "scripts/build-meson.sh",
-              "scripts/setup.sh", "scripts/check.py", "scripts/opengni/layers.py", "scripts/opengni/pytest_layer.py", ".ci")
+              "scripts/setup.sh", "scripts/check.py", "selftests/lib/gnitest/layers.py", "selftests/lib/gnitest/pytest_layer.py", ".ci")
 # Nothing that `make check` runs looks at these.
 NOWHERE = (".gitignore", ".containerignore", ".github", ".gitlab-ci.yml", "scripts/hooks")
 # Folders that tests read as a whole: to be in one of them is not to be known.
@@ -264,7 +265,7 @@ class Reach:
             if reached and layer in self.layers:
                 self._choose(layer, reached, name, "they import or name it" if reached != {changed.stem} else "it is one of them")
             known |= any(mentions.depends_on(_closure(test), changed, BROAD) for test in mentions.tests(folder) if test.stem in reached)
-        if self._below(name, (mentions.PACKAGE,)) and known and changed.name in ("tap.py", "testing.py", "cluster.py", "node.py", "qemu.py"):
+        if packages.owner(changed) and known and changed.name in ("tap.py", "testing.py", "cluster.py", "node.py", "qemu.py"):
             self._choose("guest", None, name, "it boots the node")
         return known
 

@@ -9,7 +9,7 @@ import subprocess
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from . import host
+from opengni import host
 
 # A suite of the model: its tests are run without sanitizers.
 PLAIN = "plain"

@@ -7,15 +7,15 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from . import host
+from opengni import host
+from . import packages
 
 TOP = host.TOP
-PACKAGE = "scripts/opengni"
 _WORD = re.compile(r"[A-Za-z0-9_.][\w.+/-]*")
 # What is read for the names in it; others, such as pages and sources in C, are where a way ends.
 _SCRIPTS = (".py", ".sh", "")
 # These name nearly everything, and whoever names them means something in particular.
-_ENDS = ("Makefile", "layers.py", "module_build.py", "reach.py", "unit.py")
+_ENDS = ("Makefile", "layers.py", "module_build.py", "packages.py", "reach.py", "testlib.py", "unit.py")
 
 
 def _joined(node):
@@ -32,7 +32,8 @@ def _joined(node):
 class _Source(ast.NodeVisitor):
     """Modules that a file of Python imports, paths that it joins, and the words of its texts."""
 
-    def __init__(self):
+    def __init__(self, package):
+        self._package = package
         self.imports, self.paths, self.words = set(), set(), set()
 
     def visit_Import(self, node):
@@ -41,7 +42,7 @@ class _Source(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node):
         """from opengni.x import y; from . import x"""
-        base = "opengni" * bool(node.level) + "." * bool(node.level and node.module) + (node.module or "")
+        base = self._package * bool(node.level) + "." * bool(node.level and node.module) + (node.module or "")
         self.imports.update([base, *(f"{base}.{alias.name}" for alias in node.names)])
 
     def visit_BinOp(self, node):
@@ -70,7 +71,7 @@ def _read(path):
     try:
         text = path.read_text(encoding="utf-8")
         if _is_python(path):
-            source = _Source()
+            source = _Source(packages.owner(path))
             source.visit(ast.parse(text))
             return source.imports, source.paths, source.words
     except (OSError, UnicodeDecodeError, SyntaxError):
@@ -81,8 +82,8 @@ def _read(path):
 def _module(name, folder):
     """The file of a module, if it is one of ours."""
     parts = name.split(".")
-    if parts[0] == "opengni":
-        base = TOP / PACKAGE
+    if parts[0] in packages.FOLDERS:
+        base = packages.place(parts[0])
         parts = parts[1:]
         if not parts:
             return base / "__init__.py"
@@ -114,7 +115,7 @@ def direct(path):
     # an "aprun" or "cluster" below scripts, as in TOP / "scripts" / "aprun"
     found |= {TOP / word for word in paths if (TOP / word).is_file()}
     # What these print names pages for whoever reads it.
-    if TOP / PACKAGE in path.parents:
+    if packages.owner(path):
         found = {item for item in found if item and TOP / "Documentation" not in item.parents}
     return {item for item in found if item and item != path}
 

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Plugin of pytest for the layers of Python tests: which classes run beside others and which last, and results in a file.
 
-    python3 -m pytest -p opengni.pytest_layer --opengni-results=FILE [--opengni-alone=yes|no] [--opengni-spanning] ...
+    python3 -m pytest -p gnitest.pytest_layer --opengni-results=FILE [--opengni-alone=yes|no] [--opengni-spanning] ...
 
 A class that compares times, or that takes something of which a machine has one, says so by `ALONE = "why"`: it is run with nothing else
 beside it. --opengni-alone=no leaves out such classes, =yes all others; --opengni-spanning what no second host would be given to: tests that
@@ -18,7 +18,8 @@ for is the rest of its time.
 import json
 import os
 
-from . import host, standing, tap
+from opengni import host
+from . import standing, tap
 from .testing import ClusterCase
 
 _STATUS = {"passed": tap.PASS, "failed": tap.FAIL, "skipped": tap.SKIP}

@@ -4,7 +4,7 @@
 
 import re
 
-from . import host
+from opengni import host
 
 FENCED = re.compile(r"^```([^`\n]*)\n(.*?)^```$", re.M | re.S)
 INDENTED = re.compile(r"(?:^\n|\A)((?:^ {4}.*\n)+)", re.M)
