@@ -18,12 +18,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import testlib  # noqa: F401
+from gnitest import hosts
 from opengni import host
 from opengni.arguments import Parser
 from opengni.output import program
-
-sys.path.insert(0, str(host.TOP / "selftests/cluster"))
-import hosts  # noqa: E402  # pylint: disable=wrong-import-position
 
 GATEWAY = host.BUILD / "model/gateway/aries-gateway"
 PINGPONG = ("fi_pingpong", "-p", "tcp;ofi_rxm", "-e", "rdm")

@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-import hosts
+from gnitest import hosts
 from opengni import host
 
 GATEWAY = host.BUILD / "model/gateway/aries-gateway"

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import hosts
+from gnitest import hosts
 from gnitest.testing import image, wait_until
 from opengni import gateway
 from opengni.config import ClusterConfig
