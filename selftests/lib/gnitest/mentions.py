@@ -105,6 +105,11 @@ def _named(word, folder, may_be_folder):
     return None
 
 
+def imports(path):
+    """Names of the modules that a file of Python imports, wherever it does so; of what may be a module or something in one, both."""
+    return _read(path)[0]
+
+
 @lru_cache(maxsize=None)
 def direct(path):
     """Files and folders that a script imports or names."""
