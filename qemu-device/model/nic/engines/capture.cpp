@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 /* What the engines tell the packet trace about their operations. */
 #include "nic/engines/bte.hpp"
-#include "nic/engines/fma.hpp"
+#include "nic/engines/fma_work.hpp"
 #include "nic/tables/ssid.hpp"
 #include "router/routing_mode.hpp"
 
@@ -59,12 +59,12 @@ Request header(const TargetRequest &request, uint32_t source, uint16_t dlvr_mode
 
 } // namespace
 
-void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept
+void capture_fma(Core &core, const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept
 {
 	/* Nothing left the NIC; packets of collectives have no form in a trace. */
 	if (!work.passage.depart_ns || work.op == ARIES_FMA_CE)
 		return;
-	/* A get that went well has recorded itself: it knew where the data was. */
+	/* A get that went well has told already: it knew where the data was. */
 	if (work.is_get() && status == ARIES_ST_OK && !got)
 		return;
 	AmoCommand command = {};
@@ -72,9 +72,9 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 	if (work.is_atomic())
 		command.decode(work.amo);
 	const TargetRequest request = work.request(work.kind(command), command);
-	const uint32_t payload = wire_bytes(work, command);
+	const uint32_t payload = work.wire_bytes(command);
 	const TracedTransaction traced = {
-		.request = header(request, core_.node, work.desc.dlvr_mode, fma_ssid(work.index),
+		.request = header(request, core.node, work.desc.dlvr_mode, fma_ssid(work.index),
 				  work.is_atomic() ? work.amo : uint16_t(0)),
 		.bytes = payload,
 		.result = request.kind == PacketKind::FetchAmo ? AMO_WIRE_WORD : 0,
@@ -89,7 +89,7 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 		.back_ns = work.passage.back_ns,
 	};
 
-	core_.trace.record(traced, [&](bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
+	core.trace.record(traced, [&](bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
 		const void *from = request.data + at;
 
 		if (work.is_atomic())

@@ -3,6 +3,7 @@
 #include "nic/engines/fma.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include "nic/core/ecc.hpp"
 #include "nic/engines/launch.hpp"
@@ -10,34 +11,9 @@
 namespace aries
 {
 
-void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
-		    const TargetRequest &request) noexcept
-{
-	const ErrorEvent event = {
-		status,          ptag, request.node, request.mdh, request.offset & OFFSET_MASK, request.bytes,
-		uint16_t(index), op};
-
-	counters.add(ARIES_CNT_ERRORS);
-	if (status == ARIES_ST_TIMEOUT || status == ARIES_ST_CRC)
-		counters.add(ARIES_CNT_TIMEOUTS);
-	core.errors.report(core.node, event);
-	/* One on another host was told there. */
-	if (target_records(status) && !core.segment.node(request.node).carrier.load())
-		report_at_target(core, request, core.node, status, index, op);
-	core.host.trace("fma_failed", status, request.node, request.offset);
-}
-
-void Fma::publish_status(uint32_t index, uint8_t status) noexcept
-{
-	static_assert(offsetof(aries_fma_status, status) == 4 && sizeof(aries_fma_status) == 8);
-	auto *word = reinterpret_cast<uint64_t *>(area(index) + ARIES_DESC_STATUS);
-
-	__atomic_store_n(word, ++fmads_[index].sequence | uint64_t(status) << 32, __ATOMIC_RELEASE);
-}
-
 void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 {
-	FmaWork work = begin(index);
+	FmaWork work = descriptors_.begin(index);
 	uint8_t status = ARIES_ST_RESERVED;
 
 	work.tid = uint16_t(field(value, ARIES_DB_TID_MASK));
@@ -45,12 +21,12 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	work.op = uint8_t(field(value, ARIES_DB_OP_MASK));
 	work.mode = uint8_t(field(value, ARIES_DB_MODE_MASK));
 	work.amo = uint16_t(field(value, ARIES_DB_AMO_MASK));
-	work.data = area(index) + ARIES_DESC_LINE;
+	work.data = descriptors_.area(index) + ARIES_DESC_LINE;
 	work.awaited = !work.event_bits() && (work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP);
 	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK & ~ARIES_DB_LATER))
 		status = run(work);
 	if (core_.trace.on() && !work.held) [[unlikely]]
-		capture(work, status, nullptr);
+		capture_fma(core_, work, status, nullptr);
 	if (work.op != ARIES_FMA_CLOSE || !work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	if (work.op == ARIES_FMA_CLOSE) {
@@ -66,26 +42,26 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	if (work.held && (work.mode & ARIES_DB_LATER)) [[unlikely]]
 		status = ARIES_ST_LATER;
 	if (!work.held || !work.awaited) [[likely]]
-		publish_status(index, status);
+		descriptors_.publish_status(index, status);
 }
 
 void Fma::put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept
 {
-	FmaWork work = begin(index);
+	FmaWork work = descriptors_.begin(index);
 	uint8_t data[8];
 
 	memcpy(data, &value, sizeof(data));
 	work.op = ARIES_FMA_PUT_LINE;
 	work.bytes = size;
 	work.data = data;
-	const uint8_t status = window_place(window(index), at, size, work.desc);
+	const uint8_t status = window_place(descriptors_.window(index), at, size, work.desc);
 
 	window_done(work, status == ARIES_ST_OK ? run(work) : status);
 }
 
 void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 {
-	FmaWork work = begin(index);
+	FmaWork work = descriptors_.begin(index);
 
 	work.amo = uint16_t(field(word, ARIES_GETW_AMO_MASK));
 	work.op = work.amo ? ARIES_FMA_AMO_OP : ARIES_FMA_GET_OP;
@@ -100,7 +76,7 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 	else if (work.bytes > ARIES_PACKET_BYTES)
 		status = ARIES_ST_LENGTH;
 	else
-		status = window_place(window(index), at, work.bytes, work.desc);
+		status = window_place(descriptors_.window(index), at, work.bytes, work.desc);
 	window_done(work, status == ARIES_ST_OK ? run(work) : status);
 }
 
@@ -108,7 +84,7 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 void Fma::window_done(FmaWork &work, uint8_t status) noexcept
 {
 	if (core_.trace.on() && !work.held) [[unlikely]]
-		capture(work, status, nullptr);
+		capture_fma(core_, work, status, nullptr);
 	if (!work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	work.fmad.window_open = true;
@@ -178,60 +154,13 @@ uint8_t Fma::check(FmaWork &work) noexcept
 	return status == ARIES_ST_OK ? work.rights.load(core_, own, work.rights.ctl) : status;
 }
 
-uint8_t Fma::run(FmaWork &work) noexcept
-{
-	work.node = work.desc.pe;
-	uint8_t status = check(work);
-
-	if (work.is_batch()) [[unlikely]]
-		return batch(work, status);
-	if (status == ARIES_ST_OK)
-		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
-	if (status != ARIES_ST_OK)
-		return status;
-	const uint64_t host = now_ns();
-
-	work.now = core_.at(host);
-	status = target_state(core_, work.node, host);
-	if (status != ARIES_ST_OK)
-		return status == ARIES_ST_TIMEOUT && is_carried(core_, work.node) ? carry(work) : status;
-	if (holds(work.fmad) && work.op != ARIES_FMA_CE) [[unlikely]]
-		return hold_back(work);
-	switch (work.op) {
-	case ARIES_FMA_GET_OP:
-	case ARIES_FMA_GET_FLAG:
-		return get(work);
-	case ARIES_FMA_AMO_OP:
-	case ARIES_FMA_AMO_FLAG:
-		return atomic(work);
-	case ARIES_FMA_CQWRITE:
-		return cq_write(work);
-	case ARIES_FMA_CE:
-		return collective(work);
-	default:
-		return put(work);
-	}
-}
-
-uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
-{
-	const Transaction transaction = Transaction::of(kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work));
-	const uint8_t status = traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
-
-	if (status == ARIES_ST_OK)
-		count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
-	work.unanswered = traffic_.unanswered(work.passage);
-	return status;
-}
-
 /*
  * What can wait until the data is there for a peer to see does wait. Between neighbours that is the booking, too: on
  * their way only an injected fault can lose a packet.
  */
 uint8_t Fma::put(FmaWork &work) noexcept
 {
-	const Transaction transaction =
-		Transaction::of(PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work));
+	const Transaction transaction = work.transaction(PacketKind::Put, work.bytes);
 	const bool sure = core_.network.adjacent(core_.node, work.node) && !core_.faults.any();
 	uint8_t status;
 
@@ -249,8 +178,7 @@ uint8_t Fma::put(FmaWork &work) noexcept
 			status = traffic_.why_unanswered(work.passage);
 	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
-	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES +
-							   (work.op == ARIES_FMA_PUT_SYNC));
+	work.count_put();
 	return status;
 }
 
@@ -263,28 +191,11 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 		core_, [&work] { return work.request(PacketKind::Put); }, target, work.remote_overrun);
 }
 
-uint8_t Fma::get(FmaWork &work) noexcept
+/* What a get has found, to where it is wanted. */
+uint8_t Fma::bring(const FmaWork &work, const FmaRuns &from, Visit &target, const Landing &place) noexcept
 {
-	Visit local(core_, core_.node);
-	Landing place;
-	FmaRuns from;
-	uint8_t status = find_landing(work, local, place);
-
-	if (status == ARIES_ST_OK)
-		status = send(work, PacketKind::Get, work.bytes);
-	if (status != ARIES_ST_OK)
-		return status;
-	work.fmad.counters.add(ARIES_CNT_FMA_GETS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
-	const auto request = [&work] { return work.request(PacketKind::Get); };
-	Visit target(core_, work.node);
-
-	status = serve_get(request, target, from);
-	if (status != ARIES_ST_OK)
-		return status;
-	if (work.unanswered) [[unlikely]] {
-		serve_event(request, target, work.remote_overrun);
-		return traffic_.why_unanswered(work.passage);
-	}
+	if (work.unanswered) [[unlikely]]
+		return ARIES_ST_OK;
 	if (core_.faults.any()) [[unlikely]]
 		arrive<(GET_MAX + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES>(
 			core_.faults, target, packets_of(work.bytes), [&](uint32_t packet) {
@@ -294,58 +205,110 @@ uint8_t Fma::get(FmaWork &work) noexcept
 			});
 	else
 		copy_runs(place.data, from);
-	status = target.settled();
-	if (status != ARIES_ST_OK) [[unlikely]]
-		return status;
-	raise_flag(work, place);
-	serve_event(request, target, work.remote_overrun);
-	if (core_.trace.on()) [[unlikely]]
-		capture(work, ARIES_ST_OK, &place.data);
-	return ARIES_ST_OK;
+	const uint8_t status = target.settled();
+
+	if (status == ARIES_ST_OK) [[likely]]
+		place.raise_flag(work);
+	return status;
 }
 
-uint8_t Fma::cq_write(FmaWork &work) noexcept
+/* The response to an atomic is booked when the target's unit has run it, that to all else together with the request. */
+uint8_t Fma::ask(FmaWork &work) noexcept
 {
-	uint8_t status = send(work, PacketKind::CqWrite, CQWRITE_BYTES);
+	const bool atomic = work.is_atomic();
+	AmoCommand command = {};
+	Transaction transaction;
+	std::optional<Visit> local;
+	Landing place;
+	uint8_t status = work.prepare(command, transaction);
 
+	if (status == ARIES_ST_OK && work.lands(command))
+		status = place.find(work, local.emplace(core_, core_.node));
+	if (status == ARIES_ST_OK)
+		status = atomic ? traffic_.request(transaction, work.now, work.fmad.counters, work.passage)
+				: traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)
 		return status;
+	work.count();
+	work.unanswered = !atomic && traffic_.unanswered(work.passage);
+	const auto request = [&] { return work.request(work.kind(command), command); };
 	Visit target(core_, work.node);
+	Served served;
 
-	status = serve_queue(core_, work.request(PacketKind::CqWrite), target, work.remote_overrun);
-	return status == ARIES_ST_OK && work.unanswered ? traffic_.why_unanswered(work.passage) : status;
+	status = serve_request(core_, request, target, served,
+			       [&](const FmaRuns &from) { return bring(work, from, target, place); });
+	work.fetched = served.fetched;
+	work.remote_overrun = served.overrun;
+	if (atomic) {
+		if (served.ran)
+			traffic_.serve_atomic(work.node, served.hit, served.walked, command.fetch, work.passage);
+		traffic_.respond(transaction, work.now, work.fmad.counters, work.passage);
+		work.unanswered = traffic_.unanswered(work.passage);
+	}
+	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
+	/* Nobody here knows that an atomic was refused if its response is lost. */
+	if (work.unanswered && (atomic || status == ARIES_ST_OK)) [[unlikely]]
+		return traffic_.why_unanswered(work.passage);
+	if (status == ARIES_ST_OK && atomic && command.fetch)
+		place.store(work, nullptr);
+	if (status == ARIES_ST_OK && work.is_get() && core_.trace.on()) [[unlikely]]
+		capture_fma(core_, work, ARIES_ST_OK, &place.data);
+	return status;
 }
 
-void Fma::source_events(FmaWork &work, uint8_t status) noexcept
+/* To a node of another host. */
+uint8_t Fma::carry(FmaWork &work) noexcept
 {
-	CqEntry entry = {.data = work.desc.local_event,
-			 .tid = work.tid,
-			 .status = status,
-			 .info = ARIES_INFO_LOCAL,
-			 .source = ARIES_SRC_FMA,
-			 .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
-			 .remote_overrun = work.remote_overrun};
+	return work.op == ARIES_FMA_CE ? ce_.contribute(work, true) : hold_.begin(work, true);
+}
 
-	if (work.mode & ARIES_EV_LOCAL)
-		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
-	if (work.mode & ARIES_EV_GLOBAL) {
-		entry.info = ARIES_INFO_GLOBAL;
-		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
+uint8_t Fma::run(FmaWork &work) noexcept
+{
+	work.node = work.desc.pe;
+	uint8_t status = check(work);
+
+	if (work.is_batch()) [[unlikely]]
+		return batch_.run(work, status);
+	if (status == ARIES_ST_OK)
+		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
+	if (status != ARIES_ST_OK)
+		return status;
+	const uint64_t host = now_ns();
+
+	work.now = core_.at(host);
+	status = target_state(core_, work.node, host);
+	if (status != ARIES_ST_OK)
+		return status == ARIES_ST_TIMEOUT && is_carried(core_, work.node) ? carry(work) : status;
+	if (hold_.on(work.fmad) && work.op != ARIES_FMA_CE) [[unlikely]]
+		return hold_.begin(work);
+	switch (work.op) {
+	case ARIES_FMA_GET_OP:
+	case ARIES_FMA_GET_FLAG:
+	case ARIES_FMA_AMO_OP:
+	case ARIES_FMA_AMO_FLAG:
+	case ARIES_FMA_CQWRITE:
+		return ask(work);
+	case ARIES_FMA_CE:
+		return ce_.contribute(work);
+	default:
+		return put(work);
 	}
 }
 
-void Fma::finish(FmaWork &work, uint8_t status) noexcept
+/* A 16-byte store, as its upper half arrives. It has no status of its own: CLOSE tells. */
+void Fma::launch_store(uint32_t index, uint64_t value) noexcept
 {
-	if (status != ARIES_ST_OK) [[unlikely]] {
-		if (status == ARIES_ST_CE_BUSY) /* not a failure: the same doorbell is to be rung again */
-			return;
-		work.fmad.last.store(status, std::memory_order_relaxed);
-		if (!work.reported)
-			report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
-				       work.request(PacketKind::Get));
-	}
-	if (work.cq_serial)
-		source_events(work, status);
+	FmaWork work = descriptors_.begin(index);
+	const aries_launch_entry entry = {work.fmad.launch_low, value};
+
+	work.fmad.launch_low = 0;
+	work.op = ARIES_FMA_LAUNCH;
+	work.bytes = 1;
+	uint8_t status = check(work);
+
+	if (status == ARIES_ST_OK)
+		status = batch_.launch_one(work, entry, 0);
+	window_done(work, status);
 }
 
 } // namespace aries

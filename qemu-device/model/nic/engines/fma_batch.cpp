@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* FMA: several operations for one doorbell, and what window addresses mean (N09, N10). */
+#include "nic/engines/fma_batch.hpp"
+
 #include "nic/engines/fma.hpp"
 #include "nic/engines/launch.hpp"
 
@@ -48,18 +50,13 @@ uint8_t window_place(const aries_fma_window &window, uint32_t at, uint32_t bytes
 	return ARIES_ST_OK;
 }
 
-aries_fma_window Fma::window(uint32_t index) const noexcept
-{
-	return copy_once<aries_fma_window>(area(index) + ARIES_DESC_WINDOW);
-}
-
 /* One operation of several. A failed one lends its target to the report of the whole. */
-uint8_t Fma::run_part(FmaWork &work, FmaWork &part) noexcept
+uint8_t FmaBatch::run_part(FmaWork &work, FmaWork &part) noexcept
 {
-	const uint8_t status = run(part);
+	const uint8_t status = fma_.run(part);
 
 	if (core_.trace.on() && !part.held) [[unlikely]]
-		capture(part, status, nullptr);
+		capture_fma(core_, part, status, nullptr);
 	if (status != ARIES_ST_OK) {
 		work.node = part.node;
 		work.desc.pe = part.desc.pe;
@@ -68,9 +65,9 @@ uint8_t Fma::run_part(FmaWork &work, FmaWork &part) noexcept
 	return status;
 }
 
-uint8_t Fma::put_scatter(FmaWork &work, uint32_t &done) noexcept
+uint8_t FmaBatch::put_scatter(FmaWork &work, uint32_t &done) noexcept
 {
-	const aries_fma_window window = this->window(work.index);
+	const aries_fma_window window = descriptors_.window(work.index);
 	uint32_t at = 0;
 
 	if (!window_sensible(window))
@@ -97,7 +94,7 @@ uint8_t Fma::put_scatter(FmaWork &work, uint32_t &done) noexcept
 }
 
 /* An entry as the operation that it stands for. */
-uint8_t Fma::launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t index) noexcept
+uint8_t FmaBatch::launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t index) noexcept
 {
 	const LaunchView view(entry);
 	FmaWork part = work;
@@ -120,7 +117,7 @@ uint8_t Fma::launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t
 		break;
 	case ARIES_LAUNCH_AMO:
 		part.op = ARIES_FMA_AMO_OP;
-		part.amo = window(work.index).amo;
+		part.amo = descriptors_.window(work.index).amo;
 		part.desc.operand[0] = view.value;
 		/* There is no room for a narrow command's second operand on the way to a launched atomic. */
 		if (!command.decode(part.amo) || (!command.fetch && command.bytes == 4 && command.two_operands()))
@@ -143,10 +140,11 @@ uint8_t Fma::launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t
 }
 
 /* @entry is our copy. @done counts on from the entries before. */
-uint8_t Fma::launch(FmaWork &work, const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept
+uint8_t FmaBatch::launch(FmaWork &work, const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept
 {
-	const bool fast = !traffic_.losing() && !core_.trace.on() && !holds(work.fmad);
-	LaunchBurst burst(core_, ntt_, traffic_, work.fmad, work.rights, work.desc, window(work.index).amo);
+	const bool fast = !traffic_.losing() && !core_.trace.on() && !hold_.on(work.fmad);
+	LaunchBurst burst(core_, ntt_, traffic_, work.fmad, work.rights, work.desc,
+			  descriptors_.window(work.index).amo);
 
 	for (uint32_t i = 0; i < count; i++, done++) {
 		if (fast) {
@@ -165,7 +163,7 @@ uint8_t Fma::launch(FmaWork &work, const aries_launch_entry *entry, uint32_t cou
 	return ARIES_ST_OK;
 }
 
-uint8_t Fma::launch_line(FmaWork &work, uint32_t &done) noexcept
+uint8_t FmaBatch::launch_line(FmaWork &work, uint32_t &done) noexcept
 {
 	aries_launch_entry entry[LaunchBurst::SEGMENT];
 
@@ -174,8 +172,8 @@ uint8_t Fma::launch_line(FmaWork &work, uint32_t &done) noexcept
 	return launch(work, entry, work.bytes, done);
 }
 
-uint8_t Fma::read_ring(const FmaWork &work, const aries_fma_window &ring, uint32_t at, uint32_t count,
-		       aries_launch_entry *to) noexcept
+uint8_t FmaBatch::read_ring(const FmaWork &work, const aries_fma_window &ring, uint32_t at, uint32_t count,
+			    aries_launch_entry *to) noexcept
 {
 	const uint64_t offset = (ring.ring_offset + uint64_t(at) * ARIES_LAUNCH_BYTES) & OFFSET_MASK;
 	const uint64_t bytes = uint64_t(count) * ARIES_LAUNCH_BYTES;
@@ -192,9 +190,9 @@ uint8_t Fma::read_ring(const FmaWork &work, const aries_fma_window &ring, uint32
 	return ARIES_ST_OK;
 }
 
-uint8_t Fma::launch_ring(FmaWork &work, uint32_t &done) noexcept
+uint8_t FmaBatch::launch_ring(FmaWork &work, uint32_t &done) noexcept
 {
-	const aries_fma_window ring = window(work.index);
+	const aries_fma_window ring = descriptors_.window(work.index);
 	aries_launch_entry entry[LaunchBurst::SEGMENT];
 	uint8_t status = ARIES_ST_OK;
 
@@ -216,7 +214,7 @@ uint8_t Fma::launch_ring(FmaWork &work, uint32_t &done) noexcept
 	return status;
 }
 
-uint8_t Fma::batch_parts(FmaWork &work, uint32_t &done) noexcept
+uint8_t FmaBatch::run_parts(FmaWork &work, uint32_t &done) noexcept
 {
 	switch (work.op) {
 	case ARIES_FMA_PUT_SCATTER:
@@ -228,17 +226,13 @@ uint8_t Fma::batch_parts(FmaWork &work, uint32_t &done) noexcept
 	}
 }
 
-/*
- * One completion for all parts; without an event of its own it is part of the open transaction.
- * @status: of the checks that all operations undergo
- */
-uint8_t Fma::batch(FmaWork &work, uint8_t status) noexcept
+uint8_t FmaBatch::run(FmaWork &work, uint8_t status) noexcept
 {
 	const FmaWork asked = work;
 	uint32_t done = 0;
 
 	if (status == ARIES_ST_OK)
-		status = batch_parts(work, done);
+		status = run_parts(work, done);
 	if (status == ARIES_ST_OK && (work.mode & ARIES_EV_REMOTE)) {
 		FmaWork last = asked;
 
@@ -248,29 +242,14 @@ uint8_t Fma::batch(FmaWork &work, uint8_t status) noexcept
 		status = run_part(work, last);
 		work.remote_overrun = last.remote_overrun;
 	}
-	__atomic_store_n(reinterpret_cast<uint32_t *>(area(work.index) + ARIES_DESC_DONE), done, __ATOMIC_RELAXED);
+	__atomic_store_n(reinterpret_cast<uint32_t *>(descriptors_.area(work.index) + ARIES_DESC_DONE), done,
+			 __ATOMIC_RELAXED);
 	if (!work.event_bits()) {
 		work.fmad.window_open = true;
 		if (work.fmad.window_status == ARIES_ST_OK)
 			work.fmad.window_status = status;
 	}
 	return status;
-}
-
-/* A 16-byte store, as its upper half arrives. It has no status of its own: CLOSE tells. */
-void Fma::launch_store(uint32_t index, uint64_t value) noexcept
-{
-	FmaWork work = begin(index);
-	const aries_launch_entry entry = {work.fmad.launch_low, value};
-
-	work.fmad.launch_low = 0;
-	work.op = ARIES_FMA_LAUNCH;
-	work.bytes = 1;
-	uint8_t status = check(work);
-
-	if (status == ARIES_ST_OK)
-		status = launch_one(work, entry, 0);
-	window_done(work, status);
 }
 
 } // namespace aries

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Contributions to collectives: what a doorbell asks for, checked at its own NIC. */
+#include "nic/engines/fma_ce.hpp"
+
 #include "nic/engines/ce_carried.hpp"
 #include "nic/engines/ce_math.hpp"
-#include "nic/engines/fma.hpp"
 
 namespace aries
 {
@@ -47,7 +47,7 @@ uint8_t find_control(Visit &local, const aries_fma_desc &desc, uint8_t ptag, uin
  * To an engine of another host. What it finds wrong is told as an outcome is: by the result block and the events. The
  * request has no response before the outcome.
  */
-uint8_t Fma::contribute_carried(CePlace engine, uint32_t index, const CeSender &sender, CeContribution what) noexcept
+uint8_t FmaCe::give_carried(CePlace engine, uint32_t index, const CeSender &sender, CeContribution what) noexcept
 try {
 	const uint64_t before = __atomic_load_n(sender.control, __ATOMIC_ACQUIRE);
 
@@ -66,11 +66,7 @@ try {
 	return ARIES_ST_QUEUE_FULL;
 }
 
-/*
- * Its events are the engine's to send, once there is an outcome.
- * @carried: the engine is on another host
- */
-uint8_t Fma::collective(FmaWork &work, bool carried) noexcept
+uint8_t FmaCe::contribute(FmaWork &work, bool carried) noexcept
 {
 	const aries_fma_desc &desc = work.desc;
 	const uint64_t mode = field(desc.offset, ARIES_CE_MODE_MASK);
@@ -83,8 +79,12 @@ uint8_t Fma::collective(FmaWork &work, bool carried) noexcept
 		status = find_control(local, desc, work.rights.ptag(), control);
 	}
 	/* An engine of the same NIC is reached without the network. */
-	if (status == ARIES_ST_OK && work.node != core_.node)
-		status = send(work, PacketKind::Amo, 16);
+	if (status == ARIES_ST_OK && work.node != core_.node) {
+		status = traffic_.send(work.transaction(PacketKind::Amo, 16), work.now, work.fmad.counters,
+				       work.passage);
+		if (status == ARIES_ST_OK)
+			count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
+	}
 	if (status != ARIES_ST_OK)
 		return status;
 	const CeContribution what = {
@@ -119,7 +119,7 @@ uint8_t Fma::collective(FmaWork &work, bool carried) noexcept
 
 		status = find_control(local, desc, work.rights.ptag(), sender.control);
 		if (status == ARIES_ST_OK)
-			status = carried ? contribute_carried(engine, index, sender, what)
+			status = carried ? give_carried(engine, index, sender, what)
 					 : ce_.give(engine, index, sender, what, step);
 	}
 	ce_.drive(step);

@@ -7,6 +7,9 @@
  * The descriptor area is free again when the doorbell's store is over, as always: a put takes its data along. What can
  * be refused at once is; what fails later, because the target has changed its mind meanwhile, is told by the
  * operation's event, or by the next one of the descriptor if it has none of its own.
+ *
+ * To a node of another host all goes the same way, but the target's part is done by the carrier of that node. What
+ * comes back is brought home by the thread of Carry.
  */
 #include "nic/engines/fma_hold.hpp"
 
@@ -32,19 +35,8 @@ HeldFma::~HeldFma()
 	work.fmad.busy.fetch_sub(1);
 }
 
-/* What the operation sends. Return: ARIES_ST_OK, or what is wrong with its command */
-uint8_t Fma::held_transaction(const FmaWork &work, AmoCommand &command, Transaction &transaction) noexcept
-{
-	const uint8_t status = work.is_atomic() ? check_atomic(work, command) : uint8_t(ARIES_ST_OK);
-
-	if (status == ARIES_ST_OK)
-		transaction = Transaction::of(work.kind(command), work.desc.dlvr_mode, work.node,
-					      wire_bytes(work, command), header_hash(work));
-	return status;
-}
-
 /* What the target would refuse now, and which life of its memory domain it would not. */
-uint8_t Fma::probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept
+uint8_t FmaHold::probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept
 {
 	Visit target(core_, work.node);
 	const TargetRequest request = work.request(work.kind(command), command);
@@ -58,25 +50,26 @@ uint8_t Fma::probe(const FmaWork &work, const AmoCommand &command, uint32_t &lif
 }
 
 /* The memory domain that data come back to. */
-uint8_t Fma::probe_landing(const FmaWork &work, uint32_t &life) noexcept
+uint8_t FmaHold::probe_landing(const FmaWork &work, uint32_t &life) noexcept
 {
 	Visit local(core_, core_.node);
 	Landing place;
-	const uint8_t status = find_landing(work, local, place);
+	const uint8_t status = place.find(work, local);
 
 	life = core_.own().mdd[local.mdh()].life.load();
 	return status;
 }
 
 /* What can be refused at once is; of a target on another host only what is wrong on this side. */
-uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noexcept
+uint8_t FmaHold::prepare(HeldFma &held, bool carried) noexcept
 {
+	const FmaWork &work = held.work;
 	Transaction transaction = {};
-	uint8_t status = held_transaction(work, held.command, transaction);
+	uint8_t status = work.prepare(held.command, transaction);
 
 	if (status == ARIES_ST_OK && !carried)
 		status = probe(work, held.command, held.far_life);
-	held.lands = work.is_get() || (work.is_atomic() && held.command.fetch);
+	held.lands = work.lands(held.command);
 	if (status == ARIES_ST_OK && held.lands)
 		status = probe_landing(work, held.near_life);
 	if (status == ARIES_ST_OK)
@@ -88,7 +81,7 @@ uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noex
  * A sync flag says that all data before it are there: those of its own put, and what the descriptor has put without an
  * event since the last flag. If a packet of these is lost the flag is not stored, as with one of its own.
  */
-void Fma::commit(HeldFma &held) noexcept
+void FmaHold::commit(HeldFma &held) noexcept
 {
 	uint8_t &torn = held.group->torn;
 
@@ -101,8 +94,59 @@ void Fma::commit(HeldFma &held) noexcept
 	}
 }
 
+uint8_t FmaHold::send_carried(const std::shared_ptr<HeldFma> &op) noexcept
+{
+	HeldFma &held = *op;
+	const FmaWork &work = held.work;
+	const TargetRequest request = work.request(work.kind(held.command), held.command);
+	CarriedRequest carried = carried_request(core_, request, work.is_atomic() ? work.amo : uint16_t(0));
+	const uint32_t payload = request.kind == PacketKind::Put ? request.bytes : 0;
+
+	carried.index = work.index;
+	carried.op = work.op;
+	carried.depart_ns = work.passage.depart_ns;
+	carried.dlvr_mode = work.desc.dlvr_mode;
+	carried.hash = uint32_t(work.header_hash());
+	return carry_.send(
+		carried, payload, [&](uint8_t *to) { memcpy(to, request.data, payload); },
+		request.kind == PacketKind::Get ? request.bytes : 0,
+		[this, op](const CarriedResponse &response, std::span<const uint8_t> data) {
+			answered(op, response, data);
+		});
+}
+
+/* What the target has found, as if it had been served here. */
+void FmaHold::bring_back(HeldFma &held, const CarriedResponse &response, std::span<const uint8_t> data) noexcept
+try {
+	const FmaWork &work = held.work;
+
+	held.status = response.status;
+	held.beyond = response;
+	held.served = {response.fetched, (response.flags & SERVED_OVERRUN) != 0, (response.flags & SERVED_HIT) != 0,
+		       (response.flags & SERVED_WALKED) != 0, (response.flags & SERVED_RAN) != 0};
+	if (held.status != ARIES_ST_OK || !work.is_get())
+		return;
+	if (data.size() != work.bytes)
+		held.status = ARIES_ST_TIMEOUT;
+	else
+		held.payload.assign(data.begin(), data.end());
+} catch (const std::bad_alloc &) {
+	held.status = ARIES_ST_TIMEOUT;
+}
+
+/* On the thread of Carry. */
+void FmaHold::answered(const std::shared_ptr<HeldFma> &op, const CarriedResponse &response,
+		       std::span<const uint8_t> data) noexcept
+{
+	HeldFma &held = *op;
+	std::unique_lock guard(held.work.fmad.lock);
+
+	bring_back(held, response, data);
+	respond(op, guard);
+}
+
 /* Sends the request. What becomes of it is up to the action that is added for it, or to the carrier. */
-uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
+uint8_t FmaHold::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 {
 	HeldFma &held = *op;
 	FmaWork &mine = held.work;
@@ -120,17 +164,12 @@ uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 		return send_carried(op);
 	const uint64_t due = lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : in_order(mine, arrives_at(held));
 
-	if (!hold_.add(due, mine.index, [this, op] { op->status == ARIES_ST_OK ? serve_held(op) : end_held(op); }))
+	if (!hold_.add(due, mine.index, [this, op] { op->status == ARIES_ST_OK ? serve(op) : end(op); }))
 		return ARIES_ST_QUEUE_FULL;
 	return ARIES_ST_OK;
 }
 
-/*
- * The descriptor's lock is held.
- * @carried: the target is on another host
- * Return: ARIES_ST_OK with @work.held, or why there is nothing on its way
- */
-uint8_t Fma::hold_back(FmaWork &work, bool carried) noexcept
+uint8_t FmaHold::begin(FmaWork &work, bool carried) noexcept
 try {
 	std::shared_ptr<HoldGroup> &group = work.fmad.group;
 
@@ -138,7 +177,7 @@ try {
 		group = std::make_shared<HoldGroup>();
 	auto op = std::make_shared<HeldFma>(work, group, hold_);
 	HeldFma &held = *op;
-	uint8_t status = prepare_held(work, held, carried);
+	uint8_t status = prepare(held, carried);
 
 	if (status == ARIES_ST_OK)
 		status = depart(op, carried);
@@ -154,7 +193,7 @@ try {
 		group.reset();
 	else
 		held.group->open++;
-	count_held(held);
+	mine.count();
 	work.held = true;
 	/* An atomic that brings nothing back is as a put. */
 	work.awaited = work.awaited && held.lands;
@@ -167,7 +206,7 @@ try {
 }
 
 /* When the target takes the request: a put is in its memory then, what it reads is read. */
-uint64_t Fma::arrives_at(const HeldFma &held) noexcept
+uint64_t FmaHold::arrives_at(const HeldFma &held) noexcept
 {
 	const FmaWork &work = held.work;
 
@@ -179,7 +218,7 @@ uint64_t Fma::arrives_at(const HeldFma &held) noexcept
  * without an event of its own: parts of the same message, which a receive message table would commit as one transaction
  * (N19).
  */
-uint64_t Fma::in_order(const FmaWork &work, uint64_t due_ns) noexcept
+uint64_t FmaHold::in_order(const FmaWork &work, uint64_t due_ns) noexcept
 {
 	std::atomic<uint64_t> &silent = silent_until_[work.node % MEMBERS_MAX];
 	uint64_t before = silent.load(std::memory_order_relaxed);
@@ -193,21 +232,8 @@ uint64_t Fma::in_order(const FmaWork &work, uint64_t due_ns) noexcept
 	return due_ns;
 }
 
-void Fma::count_held(HeldFma &held) noexcept
-{
-	FmaWork &work = held.work;
-	const uint64_t packets = (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES;
-
-	if (work.is_atomic())
-		work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
-	else if (work.is_get())
-		work.fmad.counters.add(ARIES_CNT_FMA_GETS, packets);
-	else if (work.op != ARIES_FMA_CQWRITE)
-		work.fmad.counters.add(ARIES_CNT_FMA_PUTS, packets + (work.op == ARIES_FMA_PUT_SYNC));
-}
-
 /* The request is at its target. */
-void Fma::serve_held(const std::shared_ptr<HeldFma> &op) noexcept
+void FmaHold::serve(const std::shared_ptr<HeldFma> &op) noexcept
 {
 	HeldFma &held = *op;
 	FmaWork &work = held.work;
@@ -216,15 +242,20 @@ void Fma::serve_held(const std::shared_ptr<HeldFma> &op) noexcept
 	held.status = target_state(core_, work.node, now_ns());
 	if (held.status == ARIES_ST_OK)
 		held.status = at_target(held);
-	return_held(op, guard);
+	respond(op, guard);
 }
 
 /* The target has done its part: the response leaves. The descriptor's lock is held, and given back. */
-void Fma::return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinLock> &guard) noexcept
+void FmaHold::respond(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinLock> &guard) noexcept
 {
 	HeldFma &held = *op;
 	FmaWork &work = held.work;
 
+	work.fetched = held.served.fetched;
+	work.remote_overrun = held.served.overrun;
+	if (held.served.ran)
+		traffic_.serve_atomic(work.node, held.served.hit, held.served.walked, held.command.fetch, work.passage);
+	later_turn(held.beyond, work.passage.depart_ns, work.passage);
 	traffic_.respond(held.transaction, work.now, work.fmad.counters, work.passage);
 	later_back(held.beyond, work.passage.depart_ns, held.transaction.returns, work.passage);
 	if (traffic_.unanswered(work.passage) && held.status == ARIES_ST_OK)
@@ -235,14 +266,14 @@ void Fma::return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinL
 							       : work.passage.back_ns + NIC_PIPELINE_NS;
 
 	guard.unlock();
-	if (!hold_.add(due, index, [this, op] { end_held(op); }))
-		end_held(op);
+	if (!hold_.add(due, index, [this, op] { end(op); }))
+		end(op);
 }
 
 /* What it does there. The memory domain must be the one that was found when it left. */
-uint8_t Fma::at_target(HeldFma &held) noexcept
+uint8_t FmaHold::at_target(HeldFma &held) noexcept
 {
-	FmaWork &work = held.work;
+	const FmaWork &work = held.work;
 
 	/* Seen by an invalidation as long as it lasts: what is found now stays until it was used. */
 	Visit target(core_, work.node);
@@ -253,58 +284,21 @@ uint8_t Fma::at_target(HeldFma &held) noexcept
 		status = ARIES_ST_MDD;
 	if (status != ARIES_ST_OK)
 		return status;
-	const TargetRequest request = work.request(work.kind(held.command), held.command);
-
-	switch (request.kind) {
-	case PacketKind::Get:
-		return fetch_held(held, request, target);
-	case PacketKind::CqWrite:
-		return serve_queue(core_, request, target, work.remote_overrun);
-	case PacketKind::Put:
-		return serve_put(core_, as_it_is(request), target, work.remote_overrun);
-	default:
-		status = serve_atomic(core_, as_it_is(request), target, held.served);
-	}
-	work.fetched = held.served.fetched;
-	if (held.served.ran)
-		traffic_.serve_atomic(work.node, held.served.hit, held.served.walked, held.command.fetch, work.passage);
-	if (status == ARIES_ST_OK)
-		serve_event(as_it_is(request), target, work.remote_overrun);
-	return status;
-}
-
-/* A get reads what it brings back. */
-uint8_t Fma::fetch_held(HeldFma &held, const TargetRequest &request, Visit &target) noexcept
-{
-	FmaRuns from;
-	uint8_t status = serve_get(as_it_is(request), target, from);
-
-	if (status != ARIES_ST_OK)
-		return status;
-	try {
-		held.payload.resize(request.bytes);
-	} catch (const std::bad_alloc &) {
-		return ARIES_ST_TIMEOUT;
-	}
-	gather(from, held.payload.data());
-	status = target.settled();
-	if (status != ARIES_ST_OK)
-		return status;
-	serve_event(as_it_is(request), target, held.work.remote_overrun);
-	return ARIES_ST_OK;
+	return serve_request(core_, work.request(work.kind(held.command), held.command), target, held.served,
+			     held.payload);
 }
 
 /* The response is back with data, or nobody waits for it any more. */
-void Fma::end_held(const std::shared_ptr<HeldFma> &op) noexcept
+void FmaHold::end(const std::shared_ptr<HeldFma> &op) noexcept
 {
 	HeldFma &held = *op;
 	FmaWork &work = held.work;
 	const std::lock_guard guard(work.fmad.lock);
 
 	if (held.status == ARIES_ST_OK && held.lands && !held.told)
-		held.status = land_held(held);
+		held.status = land(held);
 	if (core_.trace.on()) [[unlikely]]
-		capture(work, held.status, nullptr);
+		capture_fma(core_, work, held.status, nullptr);
 	if (!held.closes) {
 		end_silent(held);
 		held.done.store(true, std::memory_order_release);
@@ -317,12 +311,12 @@ void Fma::end_held(const std::shared_ptr<HeldFma> &op) noexcept
 		group->parked = op;
 		return;
 	}
-	finish_held(held, held.group->status);
+	finish(held, held.group->status);
 }
 
-void Fma::await(uint32_t index) noexcept
+void FmaHold::await(uint32_t index) noexcept
 {
-	Fmad &fmad = fmads_[index];
+	Fmad &fmad = descriptors_[index];
 	std::shared_ptr<HeldFma> op;
 	{
 		const std::lock_guard guard(fmad.lock);
@@ -345,35 +339,33 @@ void Fma::await(uint32_t index) noexcept
 
 	/* The memory is its owner's again: what comes back later must not be written there. */
 	op->told = !done();
-	publish_status(index, op->told ? uint8_t(ARIES_ST_TIMEOUT) : op->status);
+	descriptors_.publish_status(index, op->told ? uint8_t(ARIES_ST_TIMEOUT) : op->status);
 }
 
-uint8_t Fma::land_held(HeldFma &held) noexcept
+uint8_t FmaHold::land(HeldFma &held) noexcept
 {
 	FmaWork &work = held.work;
 	Visit local(core_, core_.node);
 	Landing place;
-	uint8_t status = find_landing(work, local, place);
+	uint8_t status = place.find(work, local);
 
 	if (status == ARIES_ST_OK && core_.own().mdd[local.mdh()].life.load() != held.near_life)
 		status = ARIES_ST_LOCAL_MDD;
 	if (status != ARIES_ST_OK)
 		return status;
 	if (work.is_get() && core_.trace.on()) [[unlikely]]
-		capture(work, ARIES_ST_OK, &place.data);
-	/* Little endian: of a fetched value the low bytes come first. */
-	scatter(place.data, work.is_get() ? held.payload.data() : reinterpret_cast<const uint8_t *>(&work.fetched));
-	raise_flag(work, place);
+		capture_fma(core_, work, ARIES_ST_OK, &place.data);
+	place.store(work, held.payload.data());
 	return ARIES_ST_OK;
 }
 
 /* An operation without an event: its failure is the group's. */
-void Fma::end_silent(HeldFma &held) noexcept
+void FmaHold::end_silent(HeldFma &held) noexcept
 {
 	HoldGroup &group = *held.group;
 
 	if (held.status != ARIES_ST_OK) {
-		finish(held.work, held.status);
+		descriptors_.finish(held.work, held.status);
 		if (group.status == ARIES_ST_OK && !held.told)
 			group.status = held.status;
 	}
@@ -381,31 +373,27 @@ void Fma::end_silent(HeldFma &held) noexcept
 		return;
 	const std::shared_ptr<HeldFma> last = std::move(group.parked);
 
-	finish_held(*last, group.status);
+	finish(*last, group.status);
 }
 
 /* The descriptor's lock is held. @before: of what came before and had no event */
-void Fma::finish_held(HeldFma &held, uint8_t before) noexcept
+void FmaHold::finish(HeldFma &held, uint8_t before) noexcept
 {
 	if (held.status == ARIES_ST_OK && before != ARIES_ST_OK) {
 		held.status = before;
 		held.work.reported = true;
 	}
-	finish(held.work, held.status);
+	descriptors_.finish(held.work, held.status);
 }
 
-/*
- * A doorbell whose own part is done, and whose parts may be on their way: a batch, or one that was refused at once. Its
- * event comes behind theirs.
- */
-void Fma::close_group(FmaWork &work, uint8_t status) noexcept
+void FmaHold::end_group(FmaWork &work, uint8_t status) noexcept
 {
 	std::shared_ptr<HoldGroup> group;
 
 	if (work.event_bits())
 		group.swap(work.fmad.group);
 	if (!group) {
-		finish(work, status);
+		descriptors_.finish(work, status);
 		return;
 	}
 	if (group->open) {
@@ -421,7 +409,7 @@ void Fma::close_group(FmaWork &work, uint8_t status) noexcept
 		status = group->status;
 		work.reported = true;
 	}
-	finish(work, status);
+	descriptors_.finish(work, status);
 }
 
 } // namespace aries

@@ -66,46 +66,14 @@ TargetRequest target_request(const CarriedRequest &from, const uint8_t *data)
 	return request;
 }
 
-uint8_t bring(Arrival &arrival, Visit &target, const FmaRuns &from, uint32_t bytes)
-try {
-	arrival.data.resize(bytes);
-	gather(from, arrival.data.data());
-	return target.settled();
-} catch (const std::bad_alloc &) {
-	return ARIES_ST_TIMEOUT;
-}
-
 uint8_t serve_fma(Arrival &arrival, Visit &target)
 {
-	const TargetRequest request = target_request(arrival.request, arrival.payload.data());
-	const auto ask = as_it_is(request);
-	bool overrun = false;
 	Served served;
-	FmaRuns from;
-	uint8_t status;
+	const uint8_t status = serve_request(arrival.core, target_request(arrival.request, arrival.payload.data()),
+					     target, served, arrival.data);
 
-	switch (request.kind) {
-	case PacketKind::Get:
-		status = serve_get(ask, target, from);
-		if (status == ARIES_ST_OK)
-			status = bring(arrival, target, from, request.bytes);
-		if (status == ARIES_ST_OK)
-			serve_event(ask, target, overrun);
-		break;
-	case PacketKind::CqWrite:
-		status = serve_queue(arrival.core, request, target, overrun);
-		break;
-	case PacketKind::Put:
-		status = serve_put(arrival.core, ask, target, overrun);
-		break;
-	default:
-		status = serve_atomic(arrival.core, ask, target, served);
-		if (status == ARIES_ST_OK)
-			serve_event(ask, target, overrun);
-		break;
-	}
 	arrival.response.fetched = served.fetched;
-	arrival.response.flags = uint8_t((overrun ? SERVED_OVERRUN : 0) | (served.hit ? SERVED_HIT : 0) |
+	arrival.response.flags = uint8_t((served.overrun ? SERVED_OVERRUN : 0) | (served.hit ? SERVED_HIT : 0) |
 					 (served.walked ? SERVED_WALKED : 0) | (served.ran ? SERVED_RAN : 0));
 	return status;
 }
@@ -143,7 +111,7 @@ uint8_t serve_block(Arrival &arrival, Visit &target)
 	}
 	target.count_requests(packets_of(from.part));
 	if (!put)
-		return bring(arrival, target, runs, from.part);
+		return serve_bytes(target, runs, from.part, arrival.data);
 	scatter(runs, request.data);
 	return target.settled();
 }

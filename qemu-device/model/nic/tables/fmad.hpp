@@ -33,7 +33,7 @@ struct alignas(64) Fmad {
 	uint8_t window_status = 0;             /* first failure among them */
 	uint64_t launch_low = 0;               /* lower half of a launch entry whose upper half has not come yet */
 	std::shared_ptr<HoldGroup> group = {}; /* see fma_hold.hpp */
-	std::shared_ptr<HeldFma> awaited = {}; /* what Fma::await() is to wait for */
+	std::shared_ptr<HeldFma> awaited = {}; /* what FmaHold::await() is to wait for */
 	CounterBlock counters;
 };
 

@@ -78,6 +78,22 @@ uint8_t serve_queue(Core &core, const TargetRequest &request, Visit &target, boo
 	return result == CqResult::GONE ? uint8_t(ARIES_ST_NO_CQ) : target.settled();
 }
 
+uint8_t serve_bytes(Visit &target, const FmaRuns &from, uint32_t bytes, std::vector<uint8_t> &data) noexcept
+try {
+	data.resize(bytes);
+	gather(from, data.data());
+	return target.settled();
+} catch (const std::bad_alloc &) {
+	return ARIES_ST_TIMEOUT;
+}
+
+uint8_t serve_request(Core &core, const TargetRequest &request, Visit &target, Served &served,
+		      std::vector<uint8_t> &data) noexcept
+{
+	return serve_request(core, as_it_is(request), target, served,
+			     [&](const FmaRuns &from) { return serve_bytes(target, from, request.bytes, data); });
+}
+
 uint8_t serve_match(Core &core, const TargetRequest &request, uint32_t taker, Visit &target, RmtClaim &claim) noexcept
 {
 	const uint8_t status = rmt_take(core.segment.node(request.node), taker, uint32_t(request.offset), request.key,

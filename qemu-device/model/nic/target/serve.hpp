@@ -5,6 +5,7 @@
 #define ARIES_NIC_SERVE_HPP
 
 #include <concepts>
+#include <vector>
 
 #include "nic/core/ecc.hpp"
 #include "nic/tables/amo.hpp"
@@ -222,6 +223,42 @@ Access serve_queue_access(Core &core, const TargetRequest &request) noexcept;
 
 /** A write to the queue of the memory domain: the payload is the event. */
 uint8_t serve_queue(Core &core, const TargetRequest &request, Visit &target, bool &overrun) noexcept;
+
+/**
+ * A request of any kind, with its event. @bring takes what a get has found to where the response leaves from, and says
+ * what has become of it.
+ */
+template <AskRequest Ask, typename Bring>
+[[gnu::always_inline]] inline uint8_t serve_request(Core &core, Ask &&request, Visit &target, Served &served,
+						    Bring &&bring) noexcept
+{
+	FmaRuns from;
+	uint8_t status;
+
+	switch (request().kind) {
+	case PacketKind::Put:
+		return serve_put(core, request, target, served.overrun);
+	case PacketKind::CqWrite:
+		return serve_queue(core, request(), target, served.overrun);
+	case PacketKind::Get:
+		status = serve_get(request, target, from);
+		if (status == ARIES_ST_OK)
+			status = bring(from);
+		break;
+	default:
+		status = serve_atomic(core, request, target, served);
+	}
+	if (status == ARIES_ST_OK)
+		serve_event(request, target, served.overrun);
+	return status;
+}
+
+/** The same for a response that leaves later: @data gets what it brings back. */
+uint8_t serve_request(Core &core, const TargetRequest &request, Visit &target, Served &served,
+		      std::vector<uint8_t> &data) noexcept;
+
+/** Takes out @bytes that were found. Return: ARIES_ST_OK, or why they are not to be used */
+uint8_t serve_bytes(Visit &target, const FmaRuns &from, uint32_t bytes, std::vector<uint8_t> &data) noexcept;
 
 /**
  * A send looks for a receive: the offset of @request is its channel, its bytes are those of the message.
