@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * Modelled times of the way from process to process, without load. Network::carry() accounts for the part between
+ * Modelled times of the way from process to process, without load. Network::book() accounts for the part between
  * the NICs (ROUTER_NS, HOP_NS, serialisation, waiting); a NIC adds the rest with the constants here.
  *
  * Calibration, two NICs of one router: an 8-byte put takes 0.8 us (L01) and an 8-byte get 1.6 us (L02).

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * The network of all nodes, seen by a NIC: what carry() is given leaves a NIC at one time and is at another NIC
+ * The network of all nodes, seen by a NIC: what book() is given leaves a NIC at one time and is at another NIC
  * some modelled nanoseconds later. Netlink, router slices and links of the way are booked on the path.
  *
  * State that all processes of a fabric share lies in a block of zero-filled memory: atomic words, no pointers, no
@@ -133,10 +133,10 @@ public:
 	 * @param at_ns at which the first flit is ready at the NIC, not before now_ns: later for what is booked
 	 * together with packets that it answers
 	 */
-	Transit carry(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
+	Transit book(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
 
 	/**
-	 * What two calls of carry() come to for a request of one packet and its response, where both NICs are on one
+	 * What two calls of book() come to for a request of one packet and its response, where both NICs are on one
 	 * router whose tiles are free: the way of nearly all small operations. Books both or, returning false, nothing.
 	 *
 	 * @param request its flits are those of a packet
@@ -239,7 +239,7 @@ public:
 
 	/**
 	 * Use the tables that a manager of the network loads (R14), from the next packet on after it has told; else
-	 * those of the whole machine stay. Before other threads call carry().
+	 * those of the whole machine stay. Before other threads call book().
 	 * @param member that tells in shared memory which ones it uses, or NO_MEMBER
 	 */
 	void follow_tables(ReadTables read, uint32_t member);
@@ -481,8 +481,8 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 	return true;
 }
 
-[[gnu::always_inline]] inline Network::Transit Network::carry(const Packets &packets, uint64_t now_ns,
-							      uint64_t at_ns) noexcept
+[[gnu::always_inline]] inline Network::Transit Network::book(const Packets &packets, uint64_t now_ns,
+							     uint64_t at_ns) noexcept
 {
 	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
 		return {at_ns, at_ns, 0, 0, 0, false, false, false};

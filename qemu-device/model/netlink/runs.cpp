@@ -184,7 +184,7 @@ bool Network::RunBooking::take(uint64_t from, uint64_t packets, uint64_t flits, 
 		}
 		part.at = from;
 		left -= part.flits;
-		carry(part, length);
+		book_part(part, length);
 	}
 	return true;
 }
@@ -240,7 +240,7 @@ int64_t Network::RunBooking::level_at(const TileState &tile, const Stream &strea
 }
 
 /* The packets of a part come to each link of their way evenly, as long as those they are among do. */
-void Network::RunBooking::carry(const RoutedPackets &part, uint64_t length) noexcept
+void Network::RunBooking::book_part(const RoutedPackets &part, uint64_t length) noexcept
 {
 	const uint64_t end = part.at + length;
 	const Background *const others = net_.background();

@@ -31,7 +31,7 @@ private:
 	bool take(uint64_t from, uint64_t packets, uint64_t flits, bool slice) noexcept;
 	uint64_t fitting(const RoutedPackets &part, uint64_t from, uint64_t few) const noexcept;
 	static int64_t level_at(const TileState &tile, const Stream &stream, uint64_t from, uint64_t end) noexcept;
-	void carry(const RoutedPackets &part, uint64_t length) noexcept;
+	void book_part(const RoutedPackets &part, uint64_t length) noexcept;
 	void inject() noexcept;
 	void approach() noexcept;
 	void eject() noexcept;

@@ -21,10 +21,10 @@ inline constexpr uint64_t NOW = 1000000;
 inline constexpr uint16_t ADAPTIVE = 0;
 
 /* Packets that leave @src at @at, booked @early before. */
-inline Network::Transit carry(Network &net, uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint16_t mode,
-			      uint64_t hash, uint64_t at, uint64_t early = 0, uint32_t lane = 0)
+inline Network::Transit book(Network &net, uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint16_t mode,
+			     uint64_t hash, uint64_t at, uint64_t early = 0, uint32_t lane = 0)
 {
-	return net.carry({src, dst, cls, mode, flits, lane, hash}, at - early, at);
+	return net.book({src, dst, cls, mode, flits, lane, hash}, at - early, at);
 }
 
 /* A network with memory of its own. */
@@ -59,7 +59,7 @@ public:
 	Network::Transit put8(uint32_t src, uint32_t dst, uint16_t mode = ADAPTIVE, uint64_t hash = 0,
 			      uint64_t at = NOW)
 	{
-		return carry(net, src, dst, PacketClass::Request, request_flits(PacketKind::Put, 8), mode, hash, at);
+		return book(net, src, dst, PacketClass::Request, request_flits(PacketKind::Put, 8), mode, hash, at);
 	}
 
 private:

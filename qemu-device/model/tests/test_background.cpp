@@ -138,7 +138,7 @@ void the_rest_of_a_link_is_left(void **)
 		for (uint32_t i = 0; i < 2000; i++)
 			last = std::max(
 				last,
-				carry(m.net, 0, NEAR_SLOT, PacketClass::Request, 100, DLV_IN_ORDER, 0, NOW).arrive_ns);
+				book(m.net, 0, NEAR_SLOT, PacketClass::Request, 100, DLV_IN_ORDER, 0, NOW).arrive_ns);
 		return double(last - NOW);
 	};
 	const double idle = took(""), half = took("uniform:0.5"), most = took("uniform:0.9");
@@ -157,7 +157,7 @@ void nothing_overtakes_R12(void **)
 	for (uint32_t i = 0; i < 20000; i++) {
 		const uint64_t at = NOW + i * 10;
 		const uint64_t arrive =
-			carry(m.net, 0, NEAR_SLOT, PacketClass::Request, 3, DLV_IN_ORDER, 0, at).arrive_ns;
+			book(m.net, 0, NEAR_SLOT, PacketClass::Request, 3, DLV_IN_ORDER, 0, at).arrive_ns;
 
 		assert_true(arrive >= before);
 		before = arrive;

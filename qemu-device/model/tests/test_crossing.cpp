@@ -42,11 +42,11 @@ void exchange_is_two_carries(void **)
 			assert_true(
 				at_once.net.exchange({src, dst, PacketClass::Request, ADAPTIVE, there_flits, lane, i},
 						     back_flits, now, TURN, there_ns, back_ns));
-			const auto there = carry(apart.net, src, dst, PacketClass::Request, there_flits, ADAPTIVE, i,
-						 now, 0, lane);
+			const auto there =
+				book(apart.net, src, dst, PacketClass::Request, there_flits, ADAPTIVE, i, now, 0, lane);
 			const uint64_t turned = there.arrive_ns + TURN;
-			const auto back = carry(apart.net, dst, src, PacketClass::Response, back_flits, ADAPTIVE, i,
-						turned, turned - now, lane);
+			const auto back = book(apart.net, dst, src, PacketClass::Response, back_flits, ADAPTIVE, i,
+					       turned, turned - now, lane);
 
 			assert_int_equal(there_ns, there.arrive_ns);
 			assert_int_equal(back_ns, back.arrive_ns);
@@ -97,8 +97,8 @@ void responses_follow_requests_of_their_quad(void **)
 		const uint64_t quiet = ticks_to_ns(ns_to_ticks(at + ROUTER_NS) + ticks(RESPONSE));
 		uint64_t load = 0, flits = 0;
 
-		carry(m.net, 0, 1, PacketClass::Request, REQUEST, ADAPTIVE, 0, NOW);
-		const auto back = carry(m.net, 1, 0, PacketClass::Response, RESPONSE, ADAPTIVE, 0, at, after);
+		book(m.net, 0, 1, PacketClass::Request, REQUEST, ADAPTIVE, 0, NOW);
+		const auto back = book(m.net, 1, 0, PacketClass::Response, RESPONSE, ADAPTIVE, 0, at, after);
 
 		assert_true(back.reachable);
 		if (NOW + ticks(REQUEST / QUAD) / TICKS_PER_NS < at)
@@ -123,8 +123,8 @@ void free_parts_are_as_booked_ones(void **)
 
 		for (uint32_t tile = FIRST_PROCESSOR; tile < FIRST_INJECT + PROCESSOR_TILES; tile++)
 			booked.book_until(0, tile, NOW + 10);
-		const auto free = carry(quiet.net, 0, 2, PacketClass::Request, flits, ADAPTIVE, 0, NOW);
-		const auto later = carry(booked.net, 0, 2, PacketClass::Request, flits, ADAPTIVE, 0, NOW);
+		const auto free = book(quiet.net, 0, 2, PacketClass::Request, flits, ADAPTIVE, 0, NOW);
+		const auto later = book(booked.net, 0, 2, PacketClass::Request, flits, ADAPTIVE, 0, NOW);
 
 		assert_int_equal(free.head_ns + 10, later.head_ns);
 		assert_int_equal(free.arrive_ns + 10, later.arrive_ns);

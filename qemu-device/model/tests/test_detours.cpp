@@ -192,7 +192,7 @@ void long_trains_R14(void **)
 		wires.cut(0, Dragonfly::green_tile(0, b));
 	for (uint32_t a = 1; a < 14; a++)
 		wires.cut(a, Dragonfly::green_tile(a, 15));
-	const Network::Transit t = carry(m.net, 0, 4, PacketClass::Request, 4000, 0, 1, NOW);
+	const Network::Transit t = book(m.net, 0, 4, PacketClass::Request, 4000, 0, 1, NOW);
 
 	assert_true(t.reachable && t.nonminimal);
 	assert_int_equal(t.hops, 3);

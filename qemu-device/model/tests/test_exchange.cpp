@@ -21,9 +21,9 @@ struct Exchange {
 Exchange exchange(Network &net, uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits,
 		  uint16_t mode = ADAPTIVE, uint32_t lane = 0, uint64_t at = NOW)
 {
-	const auto there = carry(net, src, dst, PacketClass::Request, request_flits, mode, 0, at, 0, lane);
+	const auto there = book(net, src, dst, PacketClass::Request, request_flits, mode, 0, at, 0, lane);
 	const uint64_t turn = there.arrive_ns + RECEIVE_NS;
-	const auto back = carry(net, dst, src, PacketClass::Response, response_flits, mode, 0, turn, turn - at, lane);
+	const auto back = book(net, dst, src, PacketClass::Response, response_flits, mode, 0, turn, turn - at, lane);
 
 	assert_true(there.reachable && back.reachable);
 	return {there.arrive_ns, back.arrive_ns};
@@ -96,7 +96,7 @@ void responses_in_nobodys_way(void **)
 
 		for (uint32_t tile = 0; tile < moved; tile++)
 			m.book_until(0, FIRST_INJECT + tile, NOW + 1000);
-		assert_int_equal(carry(m.net, 1, 2, PacketClass::Request, 1, ADAPTIVE, 0, NOW).tile_changed, moved > 0);
+		assert_int_equal(book(m.net, 1, 2, PacketClass::Request, 1, ADAPTIVE, 0, NOW).tile_changed, moved > 0);
 		for (uint32_t n = 0; n < 16; n++) {
 			/* Each while the responses to those before are on their way. */
 			const uint32_t src = n % 2;

@@ -25,8 +25,7 @@ uint64_t put_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64
 {
 	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
 
-	return carry(net, src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns + RECEIVE_NS -
-	       at;
+	return book(net, src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns + RECEIVE_NS - at;
 }
 
 /* L04: 64 bytes cost 9 to 11 flits more, 128 bytes little. */
@@ -70,7 +69,7 @@ void netlink_spreads_by_load_T04_T05(void **)
 		uint32_t changes = 0;
 
 		for (int i = 0; i < 16; i++)
-			changes += carry(m.net, nic, nic ^ 1, PacketClass::Request, 14, ADAPTIVE, 0, NOW).tile_changed;
+			changes += book(m.net, nic, nic ^ 1, PacketClass::Request, 14, ADAPTIVE, 0, NOW).tile_changed;
 		for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
 			if (m.net.load_ns(0, FIRST_INJECT + i, NOW))
 				used.insert(i / 4);
@@ -97,8 +96,8 @@ void block_transfers_are_spread_T05(void **)
 {
 	Machine m(CHASSIS);
 	const TransferFlits flits = transfer_flits(PacketKind::Put, 16 << 20);
-	const uint64_t local = carry(m.net, 0, 1, PacketClass::Request, flits.request, 0, 0, NOW).arrive_ns - NOW;
-	const Network::Transit far = carry(m.net, 0, 4, PacketClass::Request, flits.request, 0, 0, 1000 * NOW);
+	const uint64_t local = book(m.net, 0, 1, PacketClass::Request, flits.request, 0, 0, NOW).arrive_ns - NOW;
+	const Network::Transit far = book(m.net, 0, 4, PacketClass::Request, flits.request, 0, 0, 1000 * NOW);
 	const double one_tile = flits.request * 6 / 5.25;
 
 	assert_true(static_cast<double>(local) < one_tile / 3.9);
@@ -287,8 +286,8 @@ void worst_case_traffic_R15(void **)
 		Machine m({176, 2, 2});
 
 		for (uint32_t i = 0; i < 4000; i++) {
-			const Network::Transit t = carry(m.net, i % 16, 16 + i * 7 % 16, PacketClass::Request, 14,
-							 adaptive ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
+			const Network::Transit t = book(m.net, i % 16, 16 + i * 7 % 16, PacketClass::Request, 14,
+							adaptive ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
 
 			last[adaptive] = std::max(last[adaptive], t.arrive_ns - NOW);
 		}
@@ -449,7 +448,7 @@ void degraded_lanes_P17(void **)
 		Machine m(CHASSIS);
 
 		assert_true(m.net.set_lanes(1, Dragonfly::green_tile(1, 0), lanes));
-		time[lanes] = carry(m.net, 0, 4, PacketClass::Request, 1000000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+		time[lanes] = book(m.net, 0, 4, PacketClass::Request, 1000000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
 	}
 	assert_true(time[2] * 2 > time[3] * 299 / 100 && time[2] * 2 < time[3] * 301 / 100);
 	assert_true(time[1] > time[3] * 299 / 100 && time[1] < time[3] * 301 / 100);
@@ -465,7 +464,7 @@ void two_objects_share_one_network(void **)
 		m.put8(0, 4, DLV_IN_ORDER);
 	assert_true(other.load_ns(0, Dragonfly::green_tile(0, 1), NOW) > 400);
 
-	const uint64_t waited = carry(other, 1, 5, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+	const uint64_t waited = book(other, 1, 5, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
 
 	assert_true(waited > 600);
 	other.set_nic_link(4, false);
@@ -477,23 +476,23 @@ void responses_close_no_link(void **)
 {
 	Machine quiet(CHASSIS), m(CHASSIS);
 	const auto back = [](Network &net) {
-		return carry(net, 4, 0, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns;
+		return book(net, 4, 0, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns;
 	};
 	const uint64_t alone = back(quiet.net);
 
 	for (uint32_t n = 0; n < 10; n++)
-		assert_true(carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
+		assert_true(book(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
 			    NOW + 2000);
 	assert_in_range(back(m.net), alone + 10, alone + 25);
 	/* As many as a link passes in the meantime are on time, and what comes on top is late. */
 	for (uint32_t n = 0; n < 1000; n++)
-		carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
-	const uint64_t last = carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns;
+		book(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
+	const uint64_t last = book(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns;
 
 	assert_in_range(last, NOW + 2000 + ROUTER_NS + HOP_NS, NOW + 2000 + ROUTER_NS + HOP_NS + 10);
 	for (uint32_t n = 0; n < 2000; n++)
-		carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
-	assert_true(carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
+		book(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
+	assert_true(book(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
 		    last + 1000);
 }
 
@@ -504,7 +503,7 @@ void wild_times_do_no_harm(void **)
 
 	for (uint64_t at : {UINT64_MAX, UINT64_MAX / 64, UINT64_MAX / 2, uint64_t{0}}) {
 		m.put8(0, 4, DLV_IN_ORDER, 0, at);
-		carry(m.net, 0, 4, PacketClass::Request, UINT32_MAX, 0, 0, at);
+		book(m.net, 0, 4, PacketClass::Request, UINT32_MAX, 0, 0, at);
 	}
 
 	const Network::Transit t = m.put8(0, 4, DLV_IN_ORDER, 0, NOW * 1000);
@@ -579,9 +578,9 @@ void responses_have_their_own_mode_R13(void **)
 	for (uint32_t i = 0; i < 1000; i++)
 		m.put8(0, 4, DLV_IN_ORDER);
 	/* NO_ADAPT is about requests, NO_RADAPT about responses. */
-	assert_true(carry(m.net, 0, 4, PacketClass::Response, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
-	assert_false(carry(m.net, 0, 4, PacketClass::Response, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
-	assert_false(carry(m.net, 0, 4, PacketClass::Request, 5, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_true(book(m.net, 0, 4, PacketClass::Response, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_false(book(m.net, 0, 4, PacketClass::Response, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
+	assert_false(book(m.net, 0, 4, PacketClass::Request, 5, DLV_NO_ADAPT, 0, NOW).nonminimal);
 }
 
 } // namespace

@@ -30,7 +30,7 @@ void all_links(aries::Network &net, float rate)
 /* The tick at which a train has arrived that leaves at @at. */
 uint64_t arrival(aries::Network &net, uint64_t at, uint64_t flits = FLITS)
 {
-	const auto transit = aries::carry(net, 0, 4, PacketClass::Request, flits, aries::DLV_IN_ORDER, 0, at);
+	const auto transit = aries::book(net, 0, 4, PacketClass::Request, flits, aries::DLV_IN_ORDER, 0, at);
 
 	assert_true(transit.reachable);
 	assert_int_equal(transit.hops, 1);
@@ -116,8 +116,8 @@ void missed_errors_damage_a_train_P18(void **)
 
 	all_links(machine.net, 4e-3F);
 	for (uint64_t i = FIRST; i < FIRST + TRAINS; i++) {
-		const auto transit = aries::carry(machine.net, 0, 4, PacketClass::Request, 100, aries::DLV_IN_ORDER, 0,
-						  aries::NOW + i * 10'000'000);
+		const auto transit = aries::book(machine.net, 0, 4, PacketClass::Request, 100, aries::DLV_IN_ORDER, 0,
+						 aries::NOW + i * 10'000'000);
 
 		assert_true(transit.reachable);
 		damaged += transit.damaged;

@@ -69,7 +69,7 @@ void test_members_and_nodes(void **)
 			const uint32_t src = turn % MEMBERS, dst = (turn / MEMBERS + turn) % MEMBERS;
 			const uint64_t at = aries::NOW + uint64_t{turn} * 50;
 			const auto get = [&](Network &net, uint32_t from, uint32_t to) {
-				return aries::carry(net, from, to, PacketClass::Request, 100, mode, turn, at);
+				return aries::book(net, from, to, PacketClass::Request, 100, mode, turn, at);
 			};
 			const auto mine = get(few.net, src, dst), theirs = get(all.net, place[src], place[dst]);
 
@@ -88,7 +88,7 @@ void test_neighbours(void **)
 	FewMembers few(aries::GROUPS);
 	Network &net = few.net;
 	const auto hops = [&](uint32_t dst) {
-		return aries::carry(net, 0, dst, PacketClass::Request, 4, aries::ADAPTIVE, 0, aries::NOW).hops;
+		return aries::book(net, 0, dst, PacketClass::Request, 4, aries::ADAPTIVE, 0, aries::NOW).hops;
 	};
 
 	net.set_place(0, 8);
@@ -112,8 +112,8 @@ void test_neighbours(void **)
 	/* A member is cut off, not the place that has its number. */
 	net.set_nic_link(1, false);
 	net.set_place(3, 1);
-	assert_true(aries::carry(net, 0, 3, PacketClass::Request, 4, 0, 0, aries::NOW).reachable);
-	assert_false(aries::carry(net, 0, 1, PacketClass::Request, 4, 0, 0, aries::NOW).reachable);
+	assert_true(aries::book(net, 0, 3, PacketClass::Request, 4, 0, 0, aries::NOW).reachable);
+	assert_false(aries::book(net, 0, 1, PacketClass::Request, 4, 0, 0, aries::NOW).reachable);
 }
 
 /* Routers are made when packets touch them, once, and looking at them does not make them. */
@@ -131,11 +131,11 @@ void test_what_is_touched(void **)
 	assert_int_equal(net.load_ns(77, 3, aries::NOW), 0);
 	assert_true(made.empty());
 
-	const auto transit = aries::carry(net, 0, 1, PacketClass::Request, 4, aries::DLV_IN_ORDER, 0, aries::NOW);
+	const auto transit = aries::book(net, 0, 1, PacketClass::Request, 4, aries::DLV_IN_ORDER, 0, aries::NOW);
 
 	assert_true(transit.reachable);
 	assert_int_equal(made.size(), transit.hops + 1);
-	assert_int_equal(aries::carry(net, 0, 1, PacketClass::Request, 4, aries::DLV_IN_ORDER, 0, aries::NOW).hops,
+	assert_int_equal(aries::book(net, 0, 1, PacketClass::Request, 4, aries::DLV_IN_ORDER, 0, aries::NOW).hops,
 			 transit.hops);
 	assert_int_equal(made.size(), transit.hops + 1);
 	assert_true(std::find(made.begin(), made.end(), 0) != made.end());
@@ -156,7 +156,7 @@ void test_no_room_for_routers(void **)
 	net.set_place(2, 3);
 
 	const auto send = [&net](uint32_t dst) {
-		return aries::carry(net, 0, dst, PacketClass::Request, 4000, 0, 0, aries::NOW);
+		return aries::book(net, 0, dst, PacketClass::Request, 4000, 0, 0, aries::NOW);
 	};
 	const auto first = send(1);
 	const uint32_t once = asked;

@@ -261,9 +261,9 @@ void threads_that_decide_meanwhile(void **)
 		threads.emplace_back([&, t] {
 			for (uint32_t i = 0; !end.load(); i++) {
 				const uint32_t src = (i * 7 + t) % 64, dst = (i * 13 + 5) % 64;
-				const auto transit = aries::carry(machine.net, src, dst, aries::PacketClass::Request, 5,
-								  i % 2 ? aries::DLV_MIN_HASH : aries::ADAPTIVE, i,
-								  aries::NOW + i * 100);
+				const auto transit = aries::book(machine.net, src, dst, aries::PacketClass::Request, 5,
+								 i % 2 ? aries::DLV_MIN_HASH : aries::ADAPTIVE, i,
+								 aries::NOW + i * 100);
 
 				if (!transit.reachable)
 					abort();

@@ -42,10 +42,10 @@ Outcome carry_all(uint32_t dst, uint16_t mode, uint32_t transfers, bool runs)
 		const uint64_t at = NOW + n * APART;
 
 		if (runs)
-			carry(m.net, 0, dst, PacketClass::Request, PACKETS * PACKET_FLITS, mode, mix64(n), at);
+			book(m.net, 0, dst, PacketClass::Request, PACKETS * PACKET_FLITS, mode, mix64(n), at);
 		for (uint32_t i = 0; !runs && i < PACKETS; i++)
-			carry(m.net, 0, dst, PacketClass::Request, PACKET_FLITS, mode, mix64(n * uint64_t{PACKETS} + i),
-			      at);
+			book(m.net, 0, dst, PacketClass::Request, PACKET_FLITS, mode, mix64(n * uint64_t{PACKETS} + i),
+			     at);
 	}
 	for (uint32_t router = 0; router < m.net.topology().routers(); router++) {
 		for (uint32_t tile = 0; tile < TILES; tile++) {
@@ -112,7 +112,7 @@ void a_run_takes_all_tiles_T04(void **)
 			return sum;
 		};
 
-		carry(m.net, 0, DST, PacketClass::Request, FLITS, mode, 7, NOW);
+		book(m.net, 0, DST, PacketClass::Request, FLITS, mode, 7, NOW);
 		for (uint32_t i = 0; i < QUAD; i++) {
 			assert_true(agree("in", flits(0, i, ARIES_RTR_IN_FLITS), FLITS / 4.0, FLITS));
 			assert_true(agree("out", flits(DST / 4, i, ARIES_RTR_OUT_FLITS), FLITS / 4.0, FLITS));
@@ -157,7 +157,7 @@ Shares play(const Scene &scene, uint32_t packets, uint32_t rounds, bool runs)
 
 			for (const auto &[src, dst] : scene.flows) {
 				const uint64_t hash = mix64((uint64_t{n} << 32 | i) * 64 + src);
-				const auto t = m.net.carry(
+				const auto t = m.net.book(
 					{src, dst, PacketClass::Request, ADAPTIVE, step * PACKET_FLITS, 0, hash, step},
 					at, at);
 

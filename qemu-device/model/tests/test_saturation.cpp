@@ -344,7 +344,7 @@ void r12_ordered_packets_never_overtake(void **)
 		/* In groups close together, behind others or on a quiet way. */
 		at += random >> 50 & 3 ? 30 : i / 1000 % 2 ? 20 : 3000;
 		const auto flits = uint32_t(random >> 7 & 1 ? 24 : 3);
-		const auto transit = carry(machine.net, 0, 50, PacketClass::Request, flits, DLV_IN_ORDER, 1, at);
+		const auto transit = book(machine.net, 0, 50, PacketClass::Request, flits, DLV_IN_ORDER, 1, at);
 
 		assert_true(transit.reachable);
 		if (transit.arrive_ns < last)
@@ -354,8 +354,8 @@ void r12_ordered_packets_never_overtake(void **)
 		last = transit.arrive_ns;
 		/* Others on parts of the way. */
 		if (i / 1000 % 2)
-			carry(machine.net, uint32_t(random >> 20) % 16, 48 + uint32_t(random >> 30) % 8,
-			      PacketClass::Request, 24, random >> 40 & 1 ? ADAPTIVE : DLV_MIN_HASH, random, at);
+			book(machine.net, uint32_t(random >> 20) % 16, 48 + uint32_t(random >> 30) % 8,
+			     PacketClass::Request, 24, random >> 40 & 1 ? ADAPTIVE : DLV_MIN_HASH, random, at);
 	}
 	assert_true(waited > 0);
 }

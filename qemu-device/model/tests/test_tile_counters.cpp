@@ -47,8 +47,8 @@ void neighbours_count_at_processor_tiles_P12(void **)
 	for (uint32_t flits : {14u, 500u, 5000u}) {
 		Machine m(aries::ONE_ROUTER);
 
-		aries::carry(m.net, 0, 2, PacketClass::Request, flits, 0, 0, NOW);
-		aries::carry(m.net, 2, 0, PacketClass::Response, 3 * flits, 0, 0, NOW);
+		aries::book(m.net, 0, 2, PacketClass::Request, flits, 0, 0, NOW);
+		aries::book(m.net, 2, 0, PacketClass::Response, 3 * flits, 0, 0, NOW);
 		for (uint32_t vc = 0; vc < CHANNELS; vc++) {
 			const uint64_t want = vc == 0 ? flits : vc == 4 ? 3 * flits : 0;
 
@@ -79,8 +79,8 @@ void both_ends_of_a_link_agree(void **)
 		if (src == dst)
 			continue;
 		const auto transit =
-			aries::carry(m.net, src, dst, request ? PacketClass::Request : PacketClass::Response, 8, 0, i,
-				     NOW + 1000 * i);
+			aries::book(m.net, src, dst, request ? PacketClass::Request : PacketClass::Response, 8, 0, i,
+				    NOW + 1000 * i);
 		sent += 8;
 		hops += 8 * transit.hops;
 	}
@@ -131,7 +131,7 @@ void stalls_are_time_that_heads_wait(void **)
 		}
 	}
 	assert_int_not_equal(link, aries::TILES);
-	aries::carry(m.net, 0, 4, PacketClass::Response, FLITS, aries::DLV_IN_ORDER, 0, NOW);
+	aries::book(m.net, 0, 4, PacketClass::Response, FLITS, aries::DLV_IN_ORDER, 0, NOW);
 
 	const uint64_t cycles = WAIT * 875 / 1000;
 	const uint64_t out = total(m.net, 0, false, ARIES_RTR_OUT_STALL + 4),
@@ -163,7 +163,7 @@ void replays_are_counted_P09(void **)
 
 	for (uint32_t tile = 0; tile < aries::FIRST_PROCESSOR; tile++)
 		(void)m.net.set_error_rate(0, tile, 1e-4F);
-	aries::carry(m.net, 0, 4, PacketClass::Request, 90000, aries::DLV_IN_ORDER, 0, NOW);
+	aries::book(m.net, 0, 4, PacketClass::Request, 90000, aries::DLV_IN_ORDER, 0, NOW);
 	assert_true(total(m.net, 0, false, ARIES_RTR_REPLAYS) > 0);
 	assert_int_equal(total(m.net, 1, false, ARIES_RTR_REPLAYS), 0);
 	for (uint32_t router : {0u, 1u})

@@ -188,7 +188,7 @@ void channels_are_those_of_decide_P13(void **)
 			before.reserve(hops.size());
 			for (const Hop &hop : hops)
 				before.push_back(hop.output.tile < NETWORK_TILES ? sent(hop) : 0);
-			carry(machine.net, given.src, given.dst, PacketClass::Request, FLITS, mode, given.hash, NOW);
+			book(machine.net, given.src, given.dst, PacketClass::Request, FLITS, mode, given.hash, NOW);
 			for (size_t k = 0; k + 1 < hops.size(); k++) {
 				assert_int_equal(sent(hops[k]), before[k] + FLITS);
 				highest = std::max<uint64_t>(highest, hops[k].channel);
@@ -208,14 +208,14 @@ void routers_without_state(void **)
 
 	for (uint32_t dst = 8; dst < 256; dst += 5) {
 		const auto there =
-			carry(whole.net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
-		const auto here = carry(net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
+			book(whole.net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
+		const auto here = book(net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
 
 		assert_true(here.reachable);
 		assert_int_equal(here.hops, there.hops);
 		assert_int_equal(here.arrive_ns, there.arrive_ns);
 		/* Nothing is booked either. */
-		const auto again = carry(net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
+		const auto again = book(net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
 
 		assert_int_equal(again.arrive_ns, here.arrive_ns);
 	}

@@ -77,7 +77,7 @@ uint64_t device_ns(const Way &way, PacketKind kind, uint32_t bytes)
 	Machine device(SHAPE);
 	const TransferFlits flits = transfer_flits(kind, bytes);
 	const auto there =
-		carry(device.net, way.source, way.target, PacketClass::Request, flits.request, ADAPTIVE, 0, NOW);
+		book(device.net, way.source, way.target, PacketClass::Request, flits.request, ADAPTIVE, 0, NOW);
 	const uint64_t request = there.arrive_ns - NOW;
 
 	assert_true(there.reachable && !there.nonminimal);
@@ -87,7 +87,7 @@ uint64_t device_ns(const Way &way, PacketKind kind, uint32_t bytes)
 
 	const uint64_t turn = there.arrive_ns + SERVE_GET_NS;
 	const auto back =
-		carry(device.net, way.target, way.source, PacketClass::Response, flits.response, ADAPTIVE, 0, turn);
+		book(device.net, way.target, way.source, PacketClass::Response, flits.response, ADAPTIVE, 0, turn);
 
 	assert_true(back.reachable && !back.nonminimal);
 	assert_int_equal(back.hops, way.links.count());

@@ -166,7 +166,7 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 
 		counters.add(ARIES_CNT_SSIDS);
 		work.channel = uint8_t(channel);
-		conclude(work, carry_short(work, counters, overrun), overrun, counters);
+		conclude(work, move_short(work, counters, overrun), overrun, counters);
 		release(channel);
 		return ARIES_ST_OK;
 	}

@@ -76,7 +76,7 @@ struct Bursts {
 	std::array<Passage, BTE_CHUNK / BTE_BURST> passage;
 };
 
-/** A transfer under way, as those see it who carry its chunks: its channel's thread, and perhaps one that has no work.
+/** A transfer under way, as those see it who move its chunks: its channel's thread, and perhaps one that has no work.
  */
 struct BteShare {
 	const BteWork &work;
@@ -161,11 +161,11 @@ private:
 	bool is_short(const BteWork &work) const noexcept;
 	int seize(const Fmad &fmad) noexcept;
 	void release(int channel) noexcept;
-	uint8_t carry_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept;
+	uint8_t move_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept;
 	uint8_t deliver_short(const BteWork &work, const FmaRuns &near, bool &overrun) noexcept;
 	uint8_t transfer(BteWork &work, CounterBlock &counters) noexcept;
 	uint64_t latency(const BteWork &work, uint64_t start, uint64_t arrived, uint64_t quiet_ns) noexcept;
-	bool carry_next(BteShare &share, CounterBlock &counters) noexcept;
+	bool next_chunk(BteShare &share, CounterBlock &counters) noexcept;
 	void offer(BteShare &share) noexcept;
 	void withdraw(BteShare &share) noexcept;
 	void help(std::unique_lock<std::mutex> &guard) noexcept;

@@ -95,7 +95,7 @@ uint8_t Bte::deliver_short(const BteWork &work, const FmaRuns &near, bool &overr
 	return ARIES_ST_OK;
 }
 
-uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept
+uint8_t Bte::move_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept
 {
 	const aries_bte_desc &desc = work.desc;
 	const uint64_t host = now_ns(), now = core_.at(host);

@@ -44,7 +44,7 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 
 	if (shared)
 		offer(share);
-	while (carry_next(share, counters))
+	while (next_chunk(share, counters))
 		;
 	if (shared)
 		withdraw(share);
@@ -62,7 +62,7 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 }
 
 /* Carries one more chunk; false if there is none, or no sense in it. */
-bool Bte::carry_next(BteShare &share, CounterBlock &counters) noexcept
+bool Bte::next_chunk(BteShare &share, CounterBlock &counters) noexcept
 {
 	const uint64_t taken = share.next.fetch_add(1, std::memory_order_relaxed);
 	if (taken >= share.chunks || share.status.load(std::memory_order_relaxed) != ARIES_ST_OK)
@@ -90,7 +90,7 @@ void Bte::offer(BteShare &share) noexcept
 	}
 }
 
-/* Nobody carries for @share any more when this returns: at most one chunk's time. */
+/* Nobody moves chunks of @share any more when this returns: at most one chunk's time. */
 void Bte::withdraw(BteShare &share) noexcept
 {
 	std::unique_lock guard(mutex_);
@@ -111,7 +111,7 @@ void Bte::help(std::unique_lock<std::mutex> &guard) noexcept
 	share.partners++;
 	while (more && !waiting_ && !stop_) {
 		guard.unlock();
-		more = carry_next(share, counters_[ARIES_BTE_CHANNELS]);
+		more = next_chunk(share, counters_[ARIES_BTE_CHANNELS]);
 		guard.lock();
 	}
 	share.partners--;

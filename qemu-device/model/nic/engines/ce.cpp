@@ -36,7 +36,7 @@ uint64_t travel(Core &core, uint32_t from, uint32_t to, uint16_t dlvr_mode, uint
 {
 	if (from == to)
 		return depart;
-	const auto transit = core.network.carry(
+	const auto transit = core.network.book(
 		{from, to, PacketClass::Request, dlvr_mode, PACKET_FLITS, thread_lane(), hash}, depart, depart);
 
 	return transit.reachable ? transit.arrive_ns : 0;

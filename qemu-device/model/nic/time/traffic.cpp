@@ -29,15 +29,15 @@ uint64_t Traffic::stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t 
 }
 
 /* The packets of one direction, booked at @now for @at. */
-[[gnu::always_inline]] inline Network::Transit Traffic::carry(const Transaction &transaction, PacketClass cls,
-							      uint64_t now, uint64_t at) noexcept
+[[gnu::always_inline]] inline Network::Transit Traffic::book(const Transaction &transaction, PacketClass cls,
+							     uint64_t now, uint64_t at) noexcept
 {
 	const bool out = cls == PacketClass::Request;
 
-	return network_.carry({out ? node_ : transaction.target, out ? transaction.target : node_, cls,
-			       transaction.dlvr_mode, out ? transaction.request : transaction.response, thread_lane(),
-			       transaction.hash, transaction.packets},
-			      now, at);
+	return network_.book({out ? node_ : transaction.target, out ? transaction.target : node_, cls,
+			      transaction.dlvr_mode, out ? transaction.request : transaction.response, thread_lane(),
+			      transaction.hash, transaction.packets},
+			     now, at);
 }
 
 inline void count_requests(const Transaction &transaction, CounterBlock &counters)
@@ -87,7 +87,7 @@ inline uint8_t Traffic::issue(const Transaction &transaction, uint64_t now, uint
 	if (std::max(open, room.last) > now) [[unlikely]]
 		wait(now, host_ns, open, counters, room);
 	const uint64_t depart = room.first + SEND_NS;
-	Network::Transit out = carry(transaction, PacketClass::Request, depart, depart);
+	Network::Transit out = book(transaction, PacketClass::Request, depart, depart);
 
 	passage = {};
 	if (!out.reachable) [[unlikely]]
@@ -144,7 +144,7 @@ inline void Traffic::answer(const Transaction &transaction, uint64_t now, Counte
 {
 	/* The first response does not wait for the last request. */
 	const uint64_t reply = transaction.packets > 1 ? passage.first_ns + transaction.turn_ns() : passage.turn_ns;
-	Network::Transit back = carry(transaction, PacketClass::Response, passage.booked_ns, reply);
+	Network::Transit back = book(transaction, PacketClass::Response, passage.booked_ns, reply);
 	uint64_t delay = 0;
 	uint32_t lost = 0;
 

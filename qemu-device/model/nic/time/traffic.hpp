@@ -152,7 +152,7 @@ public:
 	uint64_t windows(uint64_t packets) const noexcept { return (packets + orb_.limit() - 1) / orb_.limit(); }
 
 private:
-	Network::Transit carry(const Transaction &transaction, PacketClass cls, uint64_t now, uint64_t at) noexcept;
+	Network::Transit book(const Transaction &transaction, PacketClass cls, uint64_t now, uint64_t at) noexcept;
 	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			uint64_t &arrive_ns) noexcept;
 	bool exchange(const Transaction &transaction, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * What Network::carry() costs the host: it is on the way of every packet that a guest sends. Prints the median of
+ * What Network::book() costs the host: it is on the way of every packet that a guest sends. Prints the median of
  * several rounds for each case, in ns, in loads from the nearest cache as the same run has measured them, and how much
  * is added to the way to a neighbour; ends with 1 if one is above its limit.
  *
@@ -49,7 +49,7 @@ bool find_pair(Network &net, const Case &c, uint32_t &src, uint32_t &dst)
 
 			for (uint64_t hash = 0; all && hash < 16; hash++) {
 				const auto t =
-					net.carry({src, dst, PacketClass::Request, DLV_MIN_HASH, 1, 0, hash}, 0, 0);
+					net.book({src, dst, PacketClass::Request, DLV_MIN_HASH, 1, 0, hash}, 0, 0);
 
 				all = t.hops == c.hops;
 			}
@@ -77,7 +77,7 @@ double carry_ns(Network &net, uint32_t src, uint32_t dst, uint16_t mode)
 	const double start = thread_ns();
 
 	for (int i = 0; i < packets; i++, now += 2000)
-		sink = net.carry({src, dst, PacketClass::Request, mode, 5, 0, static_cast<uint64_t>(i)}, now, now)
+		sink = net.book({src, dst, PacketClass::Request, mode, 5, 0, static_cast<uint64_t>(i)}, now, now)
 			       .arrive_ns;
 	(void)sink;
 	return (thread_ns() - start) / packets;
