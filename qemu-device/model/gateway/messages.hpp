@@ -86,8 +86,6 @@ static_assert(sizeof(NetworkNews) == 32);
 static_assert(sizeof(EngineNews) == 424 && sizeof(InstanceNews) == 24);
 static_assert(sizeof(MessageHeader) == 16 && sizeof(NodeNews) == 24);
 
-inline constexpr size_t CARRIED_MESSAGE_MAX = sizeof(MessageHeader) + sizeof(CarriedRequest) + CARRY_PAYLOAD;
-
 } // namespace aries
 
 #endif

@@ -3,18 +3,31 @@
 /**
  * @file
  * What bit errors do to a run of flits that pass a link one behind the other, without the sets themselves: as much as
- * LcbLink would say, at a cost that goes with the errors and not with the flits.
+ * LcbLink of tests/lcb would say, at a cost that goes with the errors and not with the flits.
  */
 #ifndef ARIES_LINK_LCB_RUN_HPP
 #define ARIES_LINK_LCB_RUN_HPP
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "link/bit_errors.hpp"
-#include "link/lcb.hpp"
+#include "link/crc20.hpp"
+#include "link/rates.hpp"
 
 namespace aries
 {
+
+inline constexpr uint32_t LCB_FLITS = SET_FLITS; ///< of packets in a set
+
+/** A set as it goes over the lanes: ten words of 48 bits. */
+struct LcbBits {
+	std::array<uint64_t, LCB_FLITS + 1> word;
+
+	/** @param bit below SET_BITS */
+	void flip(uint32_t bit) noexcept { word[bit / FLIT_BITS] ^= uint64_t{1} << (FLIT_BITS - 1 - bit % FLIT_BITS); }
+};
 
 /** The line that a run goes over. */
 struct LcbLine {

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "link/lcb_link.hpp"
+#include "tests/lcb/lcb_link.hpp"
 
 namespace aries
 {

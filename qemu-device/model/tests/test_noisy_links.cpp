@@ -3,7 +3,7 @@
 /* Links with bit errors and with fewer lanes, under what NICs send over them. */
 #include <cmath>
 
-#include "link/lcb.hpp"
+#include "link/crc20.hpp"
 #include "tests/machine.hpp"
 #include "tests/pair.hpp"
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 
-#include "link/lcb.hpp"
 #include "tests/machine.hpp"
 #include "tests/pair.hpp"
 

@@ -22,10 +22,9 @@ inline constexpr uint32_t NICS_PER_ROUTER = chip::ARIES.tiles.nics;
 inline constexpr uint32_t MAX_ROUTERS_PER_CHASSIS = 16; ///< (T07)
 inline constexpr uint32_t MAX_CHASSIS_PER_GROUP = 6;    ///< (T07)
 inline constexpr uint32_t MAX_GROUPS = 241;             ///< (T11)
-inline constexpr uint32_t MAX_NODES = chip::ARIES.most_nodes;
-inline constexpr uint32_t BLACK_LINKS = 3;  ///< parallel links to each peer chassis (T09)
-inline constexpr uint32_t BLUE_LINKS = 10;  ///< global links of a router (T10)
-inline constexpr uint32_t BUNDLE_LINKS = 4; ///< global links in one cable (T11)
+inline constexpr uint32_t BLACK_LINKS = 3;              ///< parallel links to each peer chassis (T09)
+inline constexpr uint32_t BLUE_LINKS = 10;              ///< global links of a router (T10)
+inline constexpr uint32_t BUNDLE_LINKS = 4;             ///< global links in one cable (T11)
 
 /* Tiles: 48 in 6 rows of 8, 40 of the network and 8 of the processors (T02, T03). */
 inline constexpr uint32_t FIRST_GREEN = chip::ARIES_LINKS[chip::ARIES_GREEN].first_tile;

@@ -28,7 +28,6 @@ inline uint64_t global_clock(const Segment &segment) noexcept
 }
 
 inline constexpr uint64_t OFFSET_MASK = (uint64_t(1) << ARIES_OFFSET_BITS) - 1;
-inline constexpr uint64_t PE_LIMIT = uint64_t(1) << ARIES_PE_BITS;
 
 /** Value of the field that @mask selects. */
 constexpr uint64_t field(uint64_t word, uint64_t mask)

@@ -12,10 +12,10 @@
  * line keeps the order, no word of that is met twice; as every set repeats it, a lost one does no harm. No timer is
  * needed: whatever was lost, the next set, empty or not, shows it.
  */
-#ifndef ARIES_LINK_LCB_HPP
-#define ARIES_LINK_LCB_HPP
+#ifndef ARIES_TESTS_LCB_HPP
+#define ARIES_TESTS_LCB_HPP
 
-#include "link/lcb_set.hpp"
+#include "tests/lcb/lcb_set.hpp"
 
 namespace aries
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-#include "link/lcb_link.hpp"
+#include "tests/lcb/lcb_link.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -13,20 +13,16 @@
  * Bit 0 of a set is the most significant one of its first flit; with n lanes bit i goes over the working lane i % n
  * (P08, P17).
  */
-#ifndef ARIES_LINK_LCB_SET_HPP
-#define ARIES_LINK_LCB_SET_HPP
+#ifndef ARIES_TESTS_LCB_SET_HPP
+#define ARIES_TESTS_LCB_SET_HPP
 
-#include <array>
-#include <cstdint>
 #include <span>
 
-#include "link/crc20.hpp"
-#include "link/rates.hpp"
+#include "link/lcb_run.hpp"
 
 namespace aries
 {
 
-inline constexpr uint32_t LCB_FLITS = SET_FLITS; ///< of packets in a set
 inline constexpr uint32_t LCB_SEQUENCE_BITS = 6;
 inline constexpr uint32_t LCB_SEQUENCES = 1u << LCB_SEQUENCE_BITS;
 inline constexpr uint32_t LCB_LOAD_BITS = 3;
@@ -50,14 +46,6 @@ struct LcbSet {
 	bool clock;           ///< pulse of the global clock
 
 	std::span<const uint64_t> flits() const noexcept { return {flit.data(), count}; }
-};
-
-/** A set as it goes over the lanes: ten words of 48 bits. */
-struct LcbBits {
-	std::array<uint64_t, LCB_FLITS + 1> word;
-
-	/** @param bit below SET_BITS */
-	void flip(uint32_t bit) noexcept { word[bit / FLIT_BITS] ^= uint64_t{1} << (FLIT_BITS - 1 - bit % FLIT_BITS); }
 };
 
 /** The working lane that bit @p bit of a set goes over. */

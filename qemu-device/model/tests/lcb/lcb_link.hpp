@@ -6,11 +6,11 @@
  * packets or empty, and what it sends is there after the time of the set and the latency of the line. Bits are coded
  * only where one of them is wrong: elsewhere the CRC would fit.
  */
-#ifndef ARIES_LINK_LCB_LINK_HPP
-#define ARIES_LINK_LCB_LINK_HPP
+#ifndef ARIES_TESTS_LCB_LINK_HPP
+#define ARIES_TESTS_LCB_LINK_HPP
 
 #include "link/bit_errors.hpp"
-#include "link/lcb.hpp"
+#include "tests/lcb/lcb.hpp"
 
 namespace aries
 {
