@@ -22,11 +22,11 @@ myst_heading_anchors = 4
 # A dash in an option stays what it is.
 smartquotes = False
 html_theme = "alabaster"
-html_theme_options = {"description": "An emulated Cray Aries network", "fixed_sidebar": True, "page_width": "1180px"}
+html_theme_options = {"description": "An emulated Cray Aries network", "page_width": "1180px"}
 html_title = f"OpenGNI {version}"
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_sidebars = {"**": ["about.html", "searchbox.html", "navigation.html"]}
 # Titles such as "Description" come on every manual page; nothing refers to them.
 suppress_warnings = ["myst.header"]
 man_make_section_directory = True

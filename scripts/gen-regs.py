@@ -112,9 +112,9 @@ def rows(regs):
 
 
 def chapter(table, regs):
-    out = ["<!-- Generated from driver/include/aries_regs.toml; do not edit. -->\n"]
+    out = ["<!-- Generated from driver/include/aries_regs.toml; do not edit. -->\n\n# Registers"]
     for block in table["block"]:
-        out.append(f"\n### {block['name']}\n\n{block['text']}\n")
+        out.append(f"\n## {block['name']}\n\n{block['text']}\n")
         out.append("| offset | register | width | access | meaning |\n|---|---|---|---|---|")
         for reg in block["reg"]:
             where = f"{reg['offset']:#07x}"
