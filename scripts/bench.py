@@ -43,7 +43,7 @@ REGIONS = (MIB, 4 * MIB, 16 * MIB)  # registered
 RANKS_PER_NODE = 2  # of the job whose start is timed
 BLOCK = 4096  # of the loop of short block puts
 COPY_SIZES = (BLOCK,) + BULK_SIZES
-RUNS = 9  # a program that lies elsewhere in memory may be a tenth slower: see the design notes on TLB conflicts
+RUNS = 9  # a program that lies elsewhere in memory may be a tenth slower: see TLB conflicts in design/library.md
 
 
 class BenchError(Exception):

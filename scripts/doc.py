@@ -39,8 +39,8 @@ def stage():
     fresh = OUT / "source.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    for path in pages.DOCUMENTATION.glob("*.md"):
-        write_text(fresh / path.name, pages.inside(path.read_text(encoding="utf-8")))
+    for place, text in pages.staged():
+        _put(fresh / place, text)
     for folder in ("figures", "ABI"):
         shutil.copytree(pages.DOCUMENTATION / folder, fresh / folder)
     write_text(fresh / "manuals.md", pages.index())
@@ -81,7 +81,7 @@ def sphinx(builder, out, *more):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-c", str(pages.DOCUMENTATION),
                "-d", str(OUT / f"{builder}.state"), *more, str(SOURCE), str(out)]
     # a page of the documentation that changes is no reason for other manual pages, and thus other packages
-    paths = ("--", ".", ":(exclude,glob)Documentation/*.md", ":!README.md") if builder == "man" else ()
+    paths = ("--", ".", ":(exclude,glob)Documentation/*.md", ":!Documentation/design", ":!README.md") if builder == "man" else ()
     commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct", *paths], capture_output=True, text=True, check=False).stdout.strip()
     dated = {"SOURCE_DATE_EPOCH": commit} if commit else {}
     # only a run that has ended well leaves a state that is worth something: after another, pages that were read would count as done
@@ -117,8 +117,8 @@ def page_source(word):
 def stage_pages(wanted):
     """The copy of Documentation for these pages: what is generated is made for those of them that are manual pages; in place of what
     was never made there is a title, so that links find it."""
-    for path in pages.DOCUMENTATION.glob("*.md"):
-        _put(SOURCE / path.name, pages.inside(path.read_text(encoding="utf-8")))
+    for place, text in pages.staged():
+        _put(SOURCE / place, text)
     for folder in ("figures", "ABI"):
         shutil.copytree(pages.DOCUMENTATION / folder, SOURCE / folder, dirs_exist_ok=True)
     _put(SOURCE / "manuals.md", pages.index())

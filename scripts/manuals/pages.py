@@ -23,7 +23,7 @@ QEMU = host.BUILD / "qemu/bin/qemu-system-x86_64"
 COMMENT = re.compile(r"^<!-- (help|section|properties|parameters|counters)(?:: (.*?))? -->$", re.M)
 COMMON = ("Options", "Arguments", "Arguments and options")
 TITLE = re.compile(r"# ([\w.-]+)\((\d)\): (.+)")
-OUTSIDE = re.compile(r"\[([^\]]*)\]\(\.\./[^)]*\)")  # a link from Documentation to another folder
+OUTSIDE = r"\[([^\]]*)\]\((?:\.\./){%d}[^)]*\)"  # a link from Documentation, or from a folder in it, to another folder
 OF_ALL_DEVICES = re.compile(r"acpi-index|addr|failover_pair_id|multifunction|rombar|romfile|romsize|x-.*")
 
 
@@ -58,9 +58,21 @@ def text(path):
     return COMMENT.sub(lambda found: makers[found[1]](found[2]), path.read_text(encoding="utf-8"))
 
 
-def inside(words):
-    """A page of Documentation without links out of that folder, of which Sphinx knows nothing: their words stay."""
-    return OUTSIDE.sub(r"\1", words)
+def written():
+    """Pages of Documentation that are no manual pages."""
+    return sorted([*DOCUMENTATION.glob("*.md"), *DOCUMENTATION.glob("design/*.md")])
+
+
+def inside(words, depth=0):
+    """A page that is @depth folders below Documentation, without links out of that folder, of which Sphinx knows nothing: their words stay."""
+    return re.sub(OUTSIDE % (depth + 1), r"\1", words)
+
+
+def staged():
+    """Place below Documentation and text for Sphinx of all of them."""
+    for path in written():
+        place = path.relative_to(DOCUMENTATION)
+        yield place, inside(path.read_text(encoding="utf-8"), len(place.parts) - 1)
 
 
 def plain(words):

@@ -185,7 +185,7 @@ class TakenAway(ClusterCase):
         """Suspends node 0 to RAM and wakes it up, once in its life; nobody talks to its agent meanwhile.
 
         The machine's firmware does not bring the ports of its power management back, so that the kernel takes a second
-        sleep for ended at once: see design-notes.md.
+        sleep for ended at once: see qemu-patches.md.
         """
         command = "echo deep >/sys/power/mem_sleep && echo mem >/sys/power/state"
         sleeper = threading.Thread(target=self.cluster.run, args=(0, command), kwargs={"timeout": BOUND}, daemon=True)

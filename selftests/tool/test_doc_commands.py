@@ -11,9 +11,10 @@ import re
 import shlex
 import unittest
 
+from manuals import pages
 from opengni import aprun, cli, host
 
-PAGES = (host.TOP / "README.md", *sorted((host.TOP / "Documentation").glob("*.md")))
+PAGES = (host.TOP / "README.md", *pages.written())
 FENCED = re.compile(r"^```(?:sh)?\n(.*?)^```$", re.M | re.S)
 ANY_FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 INDENTED = re.compile(r"^ {4}(?! )(.*)$", re.M)

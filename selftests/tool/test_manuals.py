@@ -35,16 +35,17 @@ class Written(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         generated = {"manuals.md", *(f"api/{key}.rst" for key in api.HEADERS)}
-        for path in [*pages.DOCUMENTATION.glob("*.md"), *pages.sources().values()]:
+        for path in [*pages.written(), *pages.sources().values()]:
             for target in links(path.read_text(encoding="utf-8")):
                 with self.subTest(page=path.name, target=target):
                     self.assertTrue(target in generated or (path.parent / target).exists())
 
     def test_links_stay_inside_for_sphinx(self):
         self.assertEqual(pages.inside("[`a.h`](../driver/a.h), [b](b.md#c), [d](https://e/../f)"), "`a.h`, [b](b.md#c), [d](https://e/../f)")
-        for path in pages.DOCUMENTATION.glob("*.md"):
-            for target in links(pages.inside(path.read_text(encoding="utf-8"))):
-                self.assertFalse(target.startswith(".."), f"{path.name}: {target}")
+        self.assertEqual(pages.inside("[a](../../driver/a.h), [b](../b.md)", 1), "a, [b](../b.md)")
+        for place, text in pages.staged():
+            for target in links(text):
+                self.assertFalse(os.path.normpath(place.parent / target).startswith(".."), f"{place}: {target}")
 
     def test_the_first_page_names_all(self):
         text = (pages.DOCUMENTATION / "index.md").read_text(encoding="utf-8")
@@ -53,6 +54,11 @@ class Written(unittest.TestCase):
             if path.name != "index.md":
                 self.assertIn(path.stem, tree)
                 self.assertIn(f"]({path.name})", text)
+
+    def test_one_title_a_page(self):
+        """More of them are as many entries of the sidebar."""
+        for place, text in pages.staged():
+            self.assertEqual(len(re.findall(r"^# ", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)), 1, place)
 
     def test_titles(self):
         for (name, section), path in pages.sources().items():

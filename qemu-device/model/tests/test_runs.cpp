@@ -4,7 +4,7 @@
  * Block transfers are accounted in runs. What links and processor tiles carry, and how many packets go by a root, must
  * be what it is when each packet chooses its own way: in the hashed modes whenever it leaves, in the adaptive ones at
  * the pace of the NIC, on a quiet network, on one with load and beside another sender. What does not agree is in
- * Documentation/design-notes.md.
+ * Documentation/design/network.md.
  */
 #include <array>
 #include <cmath>
