@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* The channel between the drivers of all nodes (aries_chan.c): its interface for other folders. */
+/* The channel between the drivers of all nodes: its interface for other folders. */
 #ifndef ARIES_CHAN_H
 #define ARIES_CHAN_H
 

@@ -7,16 +7,14 @@
  * refuses because its datagram was cancelled meanwhile (REJECT). If two datagrams are directed at
  * each other, both sides ask. Then the request of the node with the lower address is the valid one.
  *
- * A request without a match is kept at the instance that it is for, if there is one, up to a limit.
- * Otherwise the asking side asks again from time to time (aries_flow.c). All messages may be
- * repeated without harm.
+ * A request without a match is kept at the instance that it is for, if there is one
+ * (aries_early.c). Otherwise the asking side asks again from time to time (aries_flow.c). All
+ * messages may be repeated without harm.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "aries_dgram.h"
-
-#define ARIES_EARLY_MAX 256 /* requests kept for one attachment */
 
 static struct aries_dgram *aries_dg_find(struct aries_chan *ch, u64 handle, u32 pe)
 	__must_hold(&ch->lock)
@@ -27,11 +25,6 @@ static struct aries_dgram *aries_dg_find(struct aries_chan *ch, u64 handle, u32 
 		if (dg->handle == handle)
 			return dg->to_pe == pe ? dg : NULL;
 	return NULL;
-}
-
-static u32 aries_handle_key(const struct aries_chan *ch, u32 pe, u64 handle)
-{
-	return aries_dg_key(ch, pe, (u32)handle, (u32)(handle >> 32), 0);
 }
 
 /* Answer a message without sending a datagram of ours. */
@@ -231,41 +224,6 @@ static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg,
 	aries_dg_finish(ch, other, KGNI_DGRAM_COMPLETED);
 }
 
-static u32 aries_caller_key(const struct aries_chan *ch, const struct aries_dgrams *dgs, u32 pe,
-			    u32 inst)
-{
-	return aries_dg_key(ch, dgs->cookie, dgs->inst_id, pe, inst);
-}
-
-/* Return: the oldest request kept for @dgs that a new datagram matches. */
-static struct aries_early *aries_early_find(struct aries_chan *ch, const struct aries_dgrams *dgs,
-					    const struct aries_dgram *dg)
-	__must_hold(&ch->lock)
-{
-	u32 key = aries_caller_key(ch, dgs, dg->to_pe, dg->to_inst);
-	struct aries_early *early;
-
-	if (list_empty(&dgs->early))
-		return NULL;
-	if (dg->flags & KGNI_DGRAM_WILDCARD)
-		return list_first_entry(&dgs->early, struct aries_early, node);
-	hash_for_each_possible(ch->by_caller, early, caller, key)
-		if (early->dgs == dgs && early->pe == dg->to_pe && early->inst == dg->to_inst)
-			return early;
-	return NULL;
-}
-
-/** aries_early_free() - free a request that was kept. Context: lock held. */
-void aries_early_free(struct aries_early *early)
-{
-	list_del(&early->node);
-	list_del(&early->of_peer);
-	hash_del(&early->request);
-	hash_del(&early->caller);
-	early->dgs->nearly--;
-	kfree(early);
-}
-
 static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg,
 				struct aries_spare *spare)
 	__must_hold(&ch->lock)
@@ -339,44 +297,6 @@ static struct aries_dgrams *aries_dg_instance(struct aries_chan *ch, u32 cookie,
 		if (aries_dg_is(dgs, cookie, inst))
 			return dgs;
 	return NULL;
-}
-
-static struct aries_early *aries_early_of(struct aries_chan *ch, u32 pe, u64 handle)
-	__must_hold(&ch->lock)
-{
-	u32 key = aries_handle_key(ch, pe, handle);
-	struct aries_early *early;
-
-	hash_for_each_possible(ch->by_request, early, request, key)
-		if (early->pe == pe && early->handle == handle)
-			return early;
-	return NULL;
-}
-
-static bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs,
-			     struct aries_peer *peer, const struct aries_msg *msg,
-			     struct aries_spare *spare)
-	__must_hold(&ch->lock)
-{
-	struct aries_early *early = spare->early;
-
-	if (dgs->nearly >= ARIES_EARLY_MAX)
-		return false;
-	spare->early = NULL;
-	early->dgs = dgs;
-	early->pe = peer->pe;
-	early->inst = le32_to_cpu(msg->src_inst);
-	early->handle = le64_to_cpu(msg->src_handle);
-	early->len = le16_to_cpu(msg->len);
-	memcpy(early->data, msg->data, early->len);
-	list_add_tail(&early->node, &dgs->early);
-	list_add_tail(&early->of_peer, &peer->earlies);
-	hash_add(ch->by_request, &early->request,
-		 aries_handle_key(ch, peer->pe, early->handle));
-	hash_add(ch->by_caller, &early->caller,
-		 aries_caller_key(ch, dgs, early->pe, early->inst));
-	dgs->nearly++;
-	return true;
 }
 
 /* Keep a request that nothing matches yet, or refuse it. */

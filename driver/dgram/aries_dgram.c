@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Datagrams of processes: KGNI_IOC_DGRAM_*. They belong to the open file, not to the endpoint. So
- * the result of a datagram outlives its endpoint, and all datagrams end with the file.
+ * Datagrams of processes: KGNI_IOC_DGRAM_POST and KGNI_IOC_DGRAM_CANCEL. They belong to the open
+ * file, not to the endpoint. So the result of a datagram outlives its endpoint, and all datagrams
+ * end with the file. How a process gets the result is in aries_dgtest.c.
  */
-#include <linux/fs.h>
-#include <linux/jiffies.h>
-#include <linux/poll.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "aries_dgram.h"
 #include "aries_trace.h"
 
-#define ARIES_ORPHANS_MAX 64
 #define ARIES_DG_LISTS 4
 #define ARIES_CDM_FAST_DATAGRAM_POLL 0x00000020u /* GNI_CDM_MODE_FAST_DATAGRAM_POLL */
 
@@ -52,68 +49,6 @@ void aries_dgram_attach(struct aries_owner *own)
 	dgs->on = true;
 	hash_add(ch->by_inst, &dgs->hash, aries_dg_key(ch, dgs->cookie, dgs->inst_id, 0, 0));
 	spin_unlock_irq(&ch->lock);
-}
-
-static bool aries_dg_final(const struct aries_dgram *dg)
-{
-	return dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA;
-}
-
-/* Stop looking for a partner, and make the datagram impossible to find. */
-static void aries_dg_unlink(struct aries_dgram *dg)
-{
-	aries_flow_leave(dg);
-	list_del_init(&dg->wild);
-	hash_del(&dg->hash);
-	hash_del(&dg->route);
-	hash_del(&dg->partner);
-}
-
-static void aries_dg_free(struct aries_dgram *dg)
-{
-	struct aries_dgrams *dgs = &dg->own->dg;
-
-	aries_dg_unlink(dg);
-	hash_del(&dg->ep_hash);
-	list_del(&dg->node);
-	dgs->count--;
-	dg->own->dom->dgrams--;
-	if (dg->orphan && aries_dg_final(dg))
-		dgs->norphans--;
-	kfree(dg);
-}
-
-/* Move a datagram with a final state to the list from which it is reported. */
-static void aries_dg_file(struct aries_dgram *dg)
-{
-	struct aries_dgrams *dgs = &dg->own->dg;
-
-	if (!dg->orphan) {
-		list_move_tail(&dg->node, &dgs->done[!!(dg->flags & KGNI_DGRAM_ID)]);
-		return;
-	}
-	list_move_tail(&dg->node, &dgs->orphans);
-	if (++dgs->norphans > ARIES_ORPHANS_MAX)
-		aries_dg_free(list_first_entry(&dgs->orphans, struct aries_dgram, node));
-}
-
-/** aries_dg_finish() - give a datagram its final state and wake up waiters. Context: lock held. */
-void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
-	__must_hold(&ch->lock)
-{
-	struct aries_dgrams *dgs = &dg->own->dg;
-
-	lockdep_assert_held(&ch->lock);
-	dg->state = state;
-	dg->ended = ++dgs->ended;
-	trace_aries_dgram_end(dg->own, dg->ep, dg->to_pe, dg->to_inst, state);
-	if (state != KGNI_DGRAM_COMPLETED)
-		dg->out_len = 0;
-	aries_dg_unlink(dg);
-	aries_dg_file(dg);
-	wake_up_all(&dgs->wq);
-	if (dgs->ready)
-		dgs->ready(dgs->ready_data);
 }
 
 /* Cancel the request of a datagram that is ending, if the other node may have kept it. */
@@ -199,43 +134,6 @@ void aries_dgram_detach(struct aries_owner *own)
 	}
 	aries_chan_kick(ch);
 	spin_unlock_irq(&ch->lock);
-}
-
-/*
- * Replace -ENOTCONN by the reason why there are no datagrams. State and owner are marked before the
- * datagrams are freed, so no lock is needed, and this may be called in any context.
- */
-static int aries_dg_why(struct aries_owner *own, int rc)
-{
-	return rc == -ENOTCONN ? aries_owner_why(own) ?: rc : rc;
-}
-
-static u32 aries_dg_ep_key(const struct aries_chan *ch, const struct aries_owner *own, u64 ep)
-{
-	const u64 file = (uintptr_t)own;
-
-	return aries_dg_key(ch, (u32)file, (u32)(file >> 32), (u32)ep, (u32)(ep >> 32));
-}
-
-static struct aries_dgram *aries_dg_by_ep(struct aries_owner *own, u64 ep)
-{
-	struct aries_chan *ch = own->ad->chan;
-	u32 key = aries_dg_ep_key(ch, own, ep);
-	struct aries_dgram *dg;
-
-	hash_for_each_possible(ch->by_ep, dg, ep_hash, key)
-		if (dg->own == own && dg->ep == ep && !dg->orphan)
-			return dg;
-	return NULL;
-}
-
-static struct aries_dgram *aries_dg_named(struct aries_owner *own, u32 flags, u64 ep, u64 id)
-{
-	struct aries_dgram *dg = aries_dg_by_ep(own, ep);
-
-	if (dg && flags & KGNI_DGRAM_ID && (!(dg->flags & KGNI_DGRAM_ID) || dg->id != id))
-		return NULL;
-	return dg;
 }
 
 static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare,
@@ -334,183 +232,6 @@ int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 	return aries_dg_why(own, rc);
 }
 
-static void aries_dg_report(struct aries_dgram *dg, struct kgni_dgram_test *arg)
-{
-	const struct aries_dgrams *dgs = &dg->own->dg;
-
-	arg->state = dg->state;
-	arg->pe = 0;
-	arg->inst_id = 0;
-	arg->length = 0;
-	memset(arg->data, 0, sizeof(arg->data));
-	if (dg->state == KGNI_DGRAM_REMOTE_DATA && (dgs->fast || dg->cancelled))
-		arg->state = KGNI_DGRAM_PENDING;
-	if (dg->state == KGNI_DGRAM_COMPLETED) {
-		arg->pe = dg->to_pe;
-		arg->inst_id = dg->to_inst;
-		arg->length = dg->out_len;
-		memcpy(arg->data, dg->out, dg->out_len);
-	}
-	if (aries_dg_final(dg))
-		aries_dg_free(dg);
-}
-
-/*
- * Return: 1 if a state was stored (with @wait only a final one), 0 if the caller has to wait, or an
- * error. Does not sleep.
- */
-static int aries_dg_test(struct aries_owner *own, struct kgni_dgram_test *arg, bool wait)
-{
-	struct aries_chan *ch = own->ad->chan;
-	unsigned long flags;
-	struct aries_dgram *dg;
-	int rc = 1;
-
-	spin_lock_irqsave(&ch->lock, flags);
-	dg = aries_dg_named(own, arg->flags, arg->ep, arg->id);
-	if (!own->dg.on)
-		rc = -ENOTCONN;
-	else if (!dg)
-		rc = -ENOENT;
-	else if (wait && !aries_dg_final(dg))
-		rc = 0;
-	else
-		aries_dg_report(dg, arg);
-	spin_unlock_irqrestore(&ch->lock, flags);
-	return rc;
-}
-
-static long aries_dg_timeout(u64 ms)
-{
-	return ms < INT_MAX ? (long)msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
-}
-
-/* Call @step until it returns something other than 0, or until the timeout. */
-static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms,
-			 int (*step)(struct aries_owner *own, void *arg), void *arg)
-{
-	struct aries_dgrams *dgs = &own->dg;
-	unsigned int round = READ_ONCE(dgs->round);
-	int rc = 0;
-	long left;
-
-	left = wait_event_interruptible_timeout(dgs->wq,
-						READ_ONCE(dgs->round) != round ||
-							(rc = step(own, arg)) != 0,
-						aries_dg_timeout(timeout_ms));
-	if (rc)
-		return rc;
-	if (READ_ONCE(dgs->round) == round)
-		return left < 0 ? -EINTR : -ETIMEDOUT;
-	/*
-	 * aries_dgram_detach() wakes us before it is done. Take the lock to find out whether it was
-	 * that or a cancellation.
-	 */
-	spin_lock_irq(&own->ad->chan->lock);
-	rc = dgs->on ? -ECANCELED : -ENOTCONN;
-	spin_unlock_irq(&own->ad->chan->lock);
-	return rc;
-}
-
-static int aries_dg_test_step(struct aries_owner *own, void *arg)
-{
-	return aries_dg_test(own, arg, true);
-}
-
-/** aries_dgram_test() - KGNI_IOC_DGRAM_TEST. Context: any; with a timeout it sleeps. */
-int aries_dgram_test(struct aries_owner *own, struct kgni_dgram_test *arg)
-{
-	int rc;
-
-	if (arg->flags & ~KGNI_DGRAM_ID || arg->reserved)
-		return -EINVAL;
-	if (!arg->timeout_ms)
-		rc = aries_dg_test(own, arg, false);
-	else
-		rc = aries_dg_wait(own, arg->timeout_ms, aries_dg_test_step, arg);
-	return rc > 0 ? 0 : aries_dg_why(own, rc);
-}
-
-static void aries_dg_earliest(struct aries_dgram **first, struct aries_dgram *dg)
-{
-	if (!*first || dg->ended < (*first)->ended)
-		*first = dg;
-}
-
-/* Return: the datagram for a probe: of those that match, the one that has finished first. */
-static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bool wait)
-{
-	struct aries_dgram *first = NULL, *dg;
-	unsigned int id;
-
-	for (id = flags & KGNI_DGRAM_ID ? 1 : 0; id < ARRAY_SIZE(dgs->done); id++)
-		if (!list_empty(&dgs->done[id]))
-			aries_dg_earliest(&first, list_first_entry(&dgs->done[id],
-								   struct aries_dgram, node));
-	/* datagrams of a destroyed endpoint are for waiting probes, if there are any */
-	if (!wait && dgs->probers)
-		return first;
-	list_for_each_entry(dg, &dgs->orphans, node)
-		if (!(flags & ~dg->flags & KGNI_DGRAM_ID))
-			aries_dg_earliest(&first, dg);
-	return first;
-}
-
-/* Return: as aries_dg_test(). */
-static int aries_dg_probe(struct aries_owner *own, struct kgni_dgram_probe *arg, bool wait)
-{
-	struct aries_chan *ch = own->ad->chan;
-	unsigned long flags;
-	struct aries_dgram *dg = NULL;
-	int rc = 0;
-
-	spin_lock_irqsave(&ch->lock, flags);
-	if (!own->dg.on)
-		rc = -ENOTCONN;
-	else
-		dg = aries_dg_news(&own->dg, arg->flags, wait);
-	if (dg) {
-		arg->id = dg->id;
-		arg->pe = dg->to_pe;
-		arg->inst_id = dg->to_inst;
-		arg->state = dg->state;
-		if (dg->orphan)
-			aries_dg_free(dg);
-		rc = 1;
-	}
-	spin_unlock_irqrestore(&ch->lock, flags);
-	return rc;
-}
-
-static int aries_dg_probe_step(struct aries_owner *own, void *arg)
-{
-	return aries_dg_probe(own, arg, true);
-}
-
-static void aries_dg_probers(struct aries_owner *own, int change)
-{
-	spin_lock_irq(&own->ad->chan->lock);
-	own->dg.probers += change;
-	spin_unlock_irq(&own->ad->chan->lock);
-}
-
-/** aries_dgram_probe() - KGNI_IOC_DGRAM_PROBE. Context: any; with a timeout it sleeps. */
-int aries_dgram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg)
-{
-	int rc;
-
-	if (arg->flags & ~KGNI_DGRAM_ID || arg->reserved)
-		return -EINVAL;
-	if (!arg->timeout_ms) {
-		rc = aries_dg_probe(own, arg, false);
-		return rc > 0 ? 0 : aries_dg_why(own, rc ?: -ENOENT);
-	}
-	aries_dg_probers(own, 1);
-	rc = aries_dg_wait(own, arg->timeout_ms, aries_dg_probe_step, arg);
-	aries_dg_probers(own, -1);
-	return rc > 0 ? 0 : aries_dg_why(own, rc);
-}
-
 static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_owner *own,
 			       struct kgni_dgram_cancel *arg)
 	__must_hold(&ch->lock)
@@ -567,23 +288,6 @@ int aries_dgram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg)
 	aries_chan_kick(ch);
 	spin_unlock_irqrestore(&ch->lock, flags);
 	return aries_dg_why(own, rc);
-}
-
-/** aries_dgram_poll() - poll() on the file: readable while a datagram has a final state */
-__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file,
-			  struct poll_table_struct *wait)
-{
-	struct aries_chan *ch = own->ad->chan;
-	__poll_t mask = 0;
-
-	poll_wait(file, &own->dg.wq, wait);
-	spin_lock_irq(&ch->lock);
-	if (aries_dg_news(&own->dg, 0, true))
-		mask = EPOLLIN | EPOLLRDNORM;
-	spin_unlock_irq(&ch->lock);
-	if (READ_ONCE(own->dead))
-		mask |= EPOLLERR | EPOLLHUP;
-	return mask;
 }
 
 static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)

@@ -400,14 +400,17 @@ struct aries_early {
 	u8 data[KGNI_DGRAM_BYTES];
 };
 
-/* aries_chan.c */
+/* aries_chanput.c */
 int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes,
 		   u32 event);
 void aries_chan_kick(struct aries_chan *ch);
 
-/* aries_peer.c */
+/* aries_peers.c */
+u64 aries_epoch_new(void);
 struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe);
 struct aries_peer *aries_peer_find(struct aries_chan *ch, u32 pe);
+
+/* aries_peer.c */
 void aries_peer_rx_msg(struct aries_chan *ch, u32 slot, bool hinted);
 void aries_peer_rx_ack(struct aries_chan *ch, u32 slot);
 unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next);
@@ -437,9 +440,24 @@ bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_s
 bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg);
 void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
 		   u32 cookie, u64 dst_handle, u64 src_handle);
+
+/* aries_early.c */
+u32 aries_handle_key(const struct aries_chan *ch, u32 pe, u64 handle);
+struct aries_early *aries_early_find(struct aries_chan *ch, const struct aries_dgrams *dgs,
+				     const struct aries_dgram *dg);
+struct aries_early *aries_early_of(struct aries_chan *ch, u32 pe, u64 handle);
+bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs, struct aries_peer *peer,
+		      const struct aries_msg *msg, struct aries_spare *spare);
 void aries_early_free(struct aries_early *early);
 
-/* aries_dgram.c */
+/* aries_dgstate.c */
+int aries_dg_why(struct aries_owner *own, int rc);
+u32 aries_dg_ep_key(const struct aries_chan *ch, const struct aries_owner *own, u64 ep);
+struct aries_dgram *aries_dg_by_ep(struct aries_owner *own, u64 ep);
+struct aries_dgram *aries_dg_named(struct aries_owner *own, u32 flags, u64 ep, u64 id);
+bool aries_dg_final(const struct aries_dgram *dg);
+void aries_dg_free(struct aries_dgram *dg);
+void aries_dg_file(struct aries_dgram *dg);
 void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state);
 
 #endif /* ARIES_DGRAM_H */
