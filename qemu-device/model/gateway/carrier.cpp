@@ -380,7 +380,8 @@ void Carrier::tell_nodes()
 		/* A host that sees a node come up builds trees with it, and for that needs the state of its engines. */
 		post_news<EngineNews>(host, MessageKind::Engines, all_engines);
 		post_news<InstanceNews>(host, MessageKind::Instances, all_instances);
-		/* It decides the paths of its packets, also of the first ones to our nodes. */
+		/* The host decides the paths of its own packets, so it needs the state of links before it sends to our
+		 * nodes. */
 		post_news<NetworkNews>(host, MessageKind::Network, shared_.all());
 		post_news<NodeNews>(host, MessageKind::Nodes, news);
 		hosts_[host].told = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* The carrier of all nodes that live on other hosts: what a gateway is, without its transport. */
+/* The carrier of all nodes that live on other hosts: a gateway without its transport. */
 #ifndef ARIES_GATEWAY_CARRIER_HPP
 #define ARIES_GATEWAY_CARRIER_HPP
 
@@ -53,7 +53,7 @@ struct CarrierConfig {
 
 /**
  * A member of the segment that takes requests of its nodes for nodes of other hosts, and serves requests of other hosts
- * for its own nodes. It has two threads: one takes and sends requests, one serves them. Functions that the wire calls
+ * for its own nodes. One thread takes and sends requests, another one serves requests. Functions that the wire calls
  * only put messages into a queue.
  */
 class Carrier : private CeBeyond
@@ -91,7 +91,7 @@ private:
 		uint32_t source;
 		uint64_t key; /* of the source's area */
 		uint16_t slot;
-		bool answered; /* by this gateway: nobody waits for the response */
+		bool answered; /* by this gateway: the node does not wait for the response */
 		CarriedKind kind;
 		uint32_t target;
 		CarriedClaim claim;
@@ -106,9 +106,9 @@ private:
 		uint64_t id; /* of the request on that host */
 		CePlace engine;
 		uint32_t index;
-		bool gone = false; /* at the last check the engine did not know it */
+		bool gone = false; /* at the last check the engine did not know the contribution */
 	};
-	/* One of our engines that waits for something that will not arrive. */
+	/* An engine of this host that waits for an outcome or a partial result that will not arrive. */
 	struct Forsaken {
 		CePlace engine;
 		uint32_t serial;
@@ -136,7 +136,7 @@ private:
 	};
 	struct Host {
 		bool up = false;
-		bool told = false;        /* it has been told about our nodes since it came up */
+		bool told = false;        /* the host has the whole state of our nodes since it came up */
 		std::deque<Outgoing> out; /* messages that the wire has not accepted yet */
 	};
 
@@ -172,7 +172,7 @@ private:
 	void learn_instances(uint32_t host, std::span<const std::byte> message) noexcept;
 	int64_t age(uint64_t at_ns) const noexcept;
 	uint64_t since(uint64_t age) const noexcept;
-	/* what comes: carrier_serve.cpp */
+	/* messages of other hosts: carrier_serve.cpp */
 	void enqueue(uint32_t host, Happened what, std::span<const std::byte> message) noexcept;
 	void serve_all() noexcept;
 	void handle(const Incoming &incoming) noexcept;
@@ -202,9 +202,9 @@ private:
 	SharedNetwork shared_;
 	Inbound inbound_; /* of the thread that serves */
 
-	std::mutex mutex_; /* for what follows */
+	std::mutex mutex_; /* protects the members below, up to figures_ */
 	std::vector<Host> hosts_;
-	std::vector<NodeNews> told_; /* what hosts that are told have heard of our nodes */
+	std::vector<NodeNews> told_; /* the state of our nodes that hosts with Host::told have */
 	std::vector<Source> sources_;
 	std::unordered_map<uint64_t, Open> open_;
 	std::vector<std::vector<Taken>> taken_; /* of each node */
@@ -214,7 +214,7 @@ private:
 	uint64_t owed_due_ = 0;
 	Figures figures_ = {};
 
-	std::mutex serve_mutex_; /* for these */
+	std::mutex serve_mutex_; /* protects the queue of messages, and stop_serving_ */
 	std::condition_variable arrived_;
 	std::deque<Incoming> incoming_;
 	bool stop_serving_ = false;

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Collectives between hosts. A contribution stays open like any request until its response, which is the outcome; so
- * whatever ends it is told to who has made it. Partial results and outcomes come from whoever moves the operation on,
- * which may be a NIC of this host or we ourselves: all that becomes of them is our business, not the sender's.
+ * the contributor learns of any end that the operation has. Partial results and outcomes come from the member that
+ * moves the operation on, a NIC of this host or the carrier itself. The sender is not involved any further: the carrier
+ * delivers them, or has the engine give up.
  */
 #include <algorithm>
 
@@ -46,7 +47,9 @@ try {
 	return ARIES_ST_TIMEOUT;
 }
 
-/* Mutex held. The engine above hears of the one below before it gets its result; it is the engine's, whoever sends it.
+/*
+ * Mutex held. The parent engine must know of the child engine before it gets the child's result, so nodes are told
+ * first. The engine counts as the source of the result, whichever member sends it.
  */
 uint8_t Carrier::issue_partial(const CarriedRequest &request)
 {
@@ -73,7 +76,7 @@ uint8_t Carrier::issue_partial(const CarriedRequest &request)
 	return ARIES_ST_OK;
 }
 
-/* Mutex held. One that we know nothing of has got it already. */
+/* Mutex held. A contribution that is not in owed_ has got its outcome already. */
 void Carrier::end_owed(const CarriedRequest &outcome)
 {
 	const auto found = owed_.find(outcome.flag_offset);
@@ -113,7 +116,10 @@ void Carrier::take_collective(const Open &open, const CarriedRequest &request)
 	answer(open, {.status = ARIES_ST_OK}, {});
 }
 
-/* Mutex held, so that it is for another thread to drive what comes of it. */
+/*
+ * Lets an engine give up. The mutex is held, and giving up drives the engine's neighbours, which may call carry() and
+ * take the mutex: so the serving thread does it.
+ */
 void Carrier::forsake(CePlace engine, uint32_t serial) noexcept
 try {
 	const Forsaken forsaken = {engine, serial};
@@ -166,8 +172,8 @@ void Carrier::come_down(const Open &open, const CarriedResponse &response) noexc
 }
 
 /*
- * Mutex held, from time to time. Who carries an outcome may die or find no room for it: what no engine knows of any
- * more ends with TIMEOUT.
+ * Mutex held, from time to time. The member that moves an outcome on may die, or find no room for it: a contribution
+ * that no engine knows any more ends with TIMEOUT.
  */
 void Carrier::look_at_owed(uint64_t now)
 {
@@ -190,8 +196,8 @@ void Carrier::look_at_owed(uint64_t now)
 }
 
 /*
- * Mutex held. The host is away: nobody there waits any more, and what was on its way is lost. So all trees with members
- * there are of no more use, also if it is back before anybody has seen its nodes dead.
+ * Mutex held. The host is away: no contributor there waits any more, and messages on their way are lost. So all trees
+ * with members on that host are broken, also if the host is back before a node here has seen its nodes dead.
  */
 void Carrier::drop_collectives(uint32_t host) noexcept
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What comes from other hosts: requests for our nodes, responses to theirs, news of nodes. */
+/* Messages from other hosts: requests for our nodes, responses to requests of our nodes, news of nodes. */
 #include "gateway/carrier.hpp"
 
 #include <algorithm>
@@ -99,8 +99,9 @@ try {
 }
 
 /*
- * Whether what was under way to it has been done nobody can tell. Who is told so sees the nodes dead, and those of the
- * next life only when that has begun.
+ * It cannot be known whether requests under way to the host have been executed. So its nodes are dead before these
+ * requests end: an initiator that gets TIMEOUT sees the target dead, and sees the target's next incarnation only after
+ * that has begun.
  */
 void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 {
@@ -124,7 +125,7 @@ void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 		}
 		drop_collectives(host);
 		figures_.timeouts += lost;
-		/* Its own nodes release what was taken there. */
+		/* The nodes of that host release receives that a dead sender had taken. */
 		for (std::vector<Taken> &taken : taken_)
 			std::erase_if(taken, [&](const Taken &one) { return host_of_[one.target] == host; });
 	}
@@ -240,8 +241,8 @@ void Carrier::settle(uint32_t host, std::span<const std::byte> message) noexcept
 }
 
 /*
- * Mutex held. Within a flight at the source, whose owner waits for flights before it gives the area to another life.
- * Return: whether it is still the life that has asked
+ * Mutex held. Writes within a flight at the source: a node waits for flights before its area gets another life.
+ * Return: whether the area still has the life in which the request was made
  */
 bool Carrier::answer(const Open &open, CarriedResponse response, std::span<const std::byte> data) noexcept
 {
@@ -254,7 +255,7 @@ bool Carrier::answer(const Open &open, CarriedResponse response, std::span<const
 	if (open.key != key_of(open.source) || source.key != open.key || area.key.load() != open.key)
 		return false;
 	CarrySlot &slot = area.slot[open.slot];
-	/* The node is not trusted: it may change these meanwhile. */
+	/* The node is not trusted and may change both words at any time, so they are loaded once. */
 	const auto at = copy_once<uint32_t>(&slot.payload), room = copy_once<uint32_t>(&slot.room);
 	const bool heap = room && at <= sizeof(area.heap) && room <= sizeof(area.heap) - at;
 
@@ -271,7 +272,7 @@ bool Carrier::answer(const Open &open, CarriedResponse response, std::span<const
 	return true;
 }
 
-/* Mutex held. A receive that one of our sends has taken, or that is no longer wanted. */
+/* Mutex held. Notes a receive that a send of our node has taken, or forgets one that was finished or returned. */
 void Carrier::note_claim(const Open &open, const CarriedResponse &response, bool delivered) noexcept
 try {
 	std::vector<Taken> &taken = taken_[open.source];

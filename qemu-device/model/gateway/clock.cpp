@@ -11,14 +11,14 @@ namespace aries::gateway
 namespace
 {
 
-constexpr size_t FEWEST_SPANS = 4; // that a slope is taken through
+constexpr size_t FEWEST_SPANS = 4; // with fewer the drift is not known
 
 } // namespace
 
 void Clock::add(uint64_t sent, uint64_t received, uint64_t answered, uint64_t now)
 {
 	if (now < sent || answered < received || answered - received > now - sent)
-		return; // a clock that was set meanwhile, or nonsense
+		return; // a clock was set meanwhile, or the times make no sense
 	const auto there = int64_t(received - sent), back = int64_t(answered - now);
 	const Sample sample{now, now - sent - (answered - received), there + (back - there) / 2};
 
@@ -42,7 +42,7 @@ const Clock::Sample *Clock::best_recent() const noexcept
 		     : nullptr;
 }
 
-/* Least squares, relative to the first sample so that nothing is lost in the digits. */
+/* Least squares, relative to the first sample so that no digits are lost. */
 bool Clock::slope(double &ppm) const
 {
 	double sum_t = 0, sum_o = 0, sum_tt = 0, sum_to = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file How another host's clock stands and goes beside ours, from times in beats and their answers. */
+/** @file Offset and drift of another host's clock against ours, from times in beats and their answers. */
 #ifndef ARIES_GATEWAY_CLOCK_HPP
 #define ARIES_GATEWAY_CLOCK_HPP
 
@@ -12,28 +12,33 @@
 namespace aries::gateway
 {
 
-/** What is known of another host's CLOCK_MONOTONIC. */
+/** Another host's CLOCK_MONOTONIC against ours. */
 struct ClockEstimate {
 	bool known = false;
 	int64_t offset_ns = 0;       ///< that clock less ours, now
-	uint64_t uncertainty_ns = 0; ///< half of the round trip that it was seen with: the truth is not farther away
-	bool drift_known = false;    ///< after a few spans
-	double drift_ppm = 0;        ///< how much faster it goes than ours
+	uint64_t uncertainty_ns = 0; ///< half of the round trip of the beat: the offset is not wrong by more
+	bool drift_known = false;    ///< true after a few spans
+	double drift_ppm = 0;        ///< by how much that clock is faster than ours
 	uint64_t round_trip_ns = 0;  ///< the shortest of the last few beats
 };
 
 /**
- * As NTP does it: of four times the offset is the mean of the two differences, and wrong by half of the round trip at
- * most, so of each span of time the beat with the shortest round trip counts. The drift is the slope of a line through
- * those of many spans.
+ * As NTP does: a beat and its answer give four times. The offset is the mean of the two differences, and wrong by half
+ * of the round trip at most. So of each span of time the beat with the shortest round trip counts, and the drift is the
+ * slope of a line through these beats.
  */
 class Clock
 {
 public:
-	/** @param span_ns how long beats compete with each other */
+	/** @param span_ns length of a span, of whose beats the best one counts */
 	explicit Clock(uint64_t span_ns) : span_ns_(span_ns) {}
 
-	/** Ours when the beat was sent, theirs when it came and was answered, ours when the answer came. */
+	/**
+	 * @param sent our time at which the beat was sent
+	 * @param received the other host's time at which the beat arrived
+	 * @param answered the other host's time at which the answer was sent
+	 * @param now our time at which the answer arrived
+	 */
 	void add(uint64_t sent, uint64_t received, uint64_t answered, uint64_t now);
 	ClockEstimate estimate(uint64_t now) const;
 
@@ -50,8 +55,8 @@ private:
 	uint64_t span_ns_;
 	uint64_t span_start_ = 0;
 	std::array<Sample, RECENT> recent_;
-	size_t count_ = 0;          // ever added
-	std::vector<Sample> spans_; // the best of each, the last one still open
+	size_t count_ = 0;          // samples added so far
+	std::vector<Sample> spans_; // the best sample of each span; the last span is not over
 };
 
 } // namespace aries::gateway

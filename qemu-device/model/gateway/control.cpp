@@ -113,7 +113,7 @@ Control::~Control()
 void Control::answer(const Json &report) noexcept
 {
 	const Descriptor client(accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-	const timeval limit{1, 0}; // for who asks and does not read
+	const timeval limit{1, 0}; // for a client that does not read its answer
 	std::string text;
 
 	if (!client)
@@ -121,7 +121,7 @@ void Control::answer(const Json &report) noexcept
 	try {
 		text = report.dump();
 	} catch (const std::exception &) {
-		return; /* no memory: it finds a connection that ends */
+		return; /* no memory: the client finds a closed connection */
 	}
 	setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	for (size_t done = 0; done < text.size();) {

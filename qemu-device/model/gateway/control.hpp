@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file Where a running gateway tells how it does: a socket in /dev/shm that sends one JSON object and closes. */
+/** @file Status of a running gateway: a socket in /dev/shm that sends one JSON object to each client and closes. */
 #ifndef ARIES_GATEWAY_CONTROL_HPP
 #define ARIES_GATEWAY_CONTROL_HPP
 
@@ -25,9 +25,9 @@ public:
 	Control(const Control &) = delete;
 	Control &operator=(const Control &) = delete;
 
-	/** Readable when somebody asks. */
+	/** Readable when a client has connected. */
 	int fd() const noexcept { return fd_.get(); }
-	/** Answers one who has asked. */
+	/** Sends @report to one client. */
 	void answer(const Json &report) noexcept;
 
 private:
@@ -36,10 +36,10 @@ private:
 };
 
 /**
- * What a gateway of this host tells.
+ * Asks a gateway of this host for its status.
  *
- * @param host its name; empty: the only one that runs here
- * @throws Error if there is none, or several
+ * @param host name of the gateway's host; empty: the only gateway that runs here
+ * @throws Error if no gateway runs here, or several do
  */
 Json ask(const std::string &host);
 

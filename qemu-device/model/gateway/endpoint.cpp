@@ -18,9 +18,9 @@ namespace aries::gateway
 namespace
 {
 
-constexpr size_t MOST_SENDS = 64; // long ones that wait in the provider, over all peers
+constexpr size_t MOST_SENDS = 64; // long datagrams that wait in the provider, over all peers
 
-/* Bytes from one receive to the next: they start on cache lines. */
+/* Bytes from one receive buffer to the next: buffers start on cache lines. */
 size_t stride(size_t longest)
 {
 	return (longest + 63) / 64 * 64;
@@ -33,8 +33,9 @@ void check(int result, const std::string &what)
 }
 
 /*
- * Datagrams of all sizes take the same way through ofi_rxm: those beyond its eager limit are fetched by the receiver,
- * complete after shorter ones that were sent later, and are slower here. What the user has set stays.
+ * Has datagrams of all sizes take the same way through ofi_rxm. Datagrams beyond its eager limit are fetched by the
+ * receiver; they would complete after shorter datagrams that were sent later, and are slower here. A limit that the
+ * user has set stays.
  */
 void set_eager_limit(size_t longest)
 {
@@ -210,7 +211,7 @@ void Endpoint::post_owed() noexcept
 		owed_.pop_back();
 		post(buffer);
 		if (!owed_.empty() && owed_.back() == buffer)
-			return; /* no room yet */
+			return; /* the provider has no room yet */
 	}
 }
 

@@ -18,23 +18,23 @@
 namespace aries::gateway
 {
 
-/** Closes what libfabric has opened. */
+/** Closes an object of libfabric. */
 template <typename Object> struct CloseFid {
 	void operator()(Object *object) const noexcept { fi_close(&object->fid); }
 };
 template <typename Object> using Fid = std::unique_ptr<Object, CloseFid<Object>>;
 
 struct EndpointOptions {
-	std::string provider = "tcp"; ///< a name as libfabric's fi_info tells them
+	std::string provider = "tcp"; ///< a provider's name, as libfabric's fi_info lists it
 	std::string address;          ///< to bind to: a numeric address, IPv4 or IPv6
 	uint16_t port = 0;
 	size_t longest = 0;     ///< bytes of the longest datagram
-	uint32_t receives = 64; ///< datagrams that may come between two polls without waiting in the provider
+	uint32_t receives = 64; ///< datagrams that may arrive between two polls without waiting in the provider
 };
 
 /**
- * No thread of its own, and no lock: whoever calls it sees to it that one does at a time. It binds to the address
- * that it is given and to nothing else.
+ * Has neither a thread nor a lock: its user serialises the calls. It binds to the address in its options and to no
+ * other one.
  */
 class Endpoint
 {
@@ -47,20 +47,20 @@ public:
 	Endpoint(const Endpoint &) = delete;
 	Endpoint &operator=(const Endpoint &) = delete;
 
-	/** Who is to be sent to. Throws Error if the address is none. */
+	/** Makes a peer that can be sent to. Throws Error if the address is not valid. */
 	Peer insert(const std::string &address, uint16_t port);
-	/** Ends the connection with a peer: what is under way to it may be lost. */
+	/** Ends the connection with a peer: datagrams under way to the peer may be lost. */
 	void remove(Peer peer) noexcept;
 
 	/**
-	 * Sends a copy of @bytes, which is the caller's again on return. False if there is no room just now, or no way:
-	 * nothing has been sent then. A true is no promise that it arrives.
+	 * Sends a copy of @bytes; the caller may reuse its memory on return. Return: false if there is no room at the
+	 * moment, or no way to the peer, and then nothing was sent. True does not mean that the datagram arrives.
 	 */
 	bool send(Peer peer, std::span<const std::byte> bytes) noexcept;
 
 	/**
-	 * Calls @visit(span) with each datagram that has come, at most @most; the bytes are good during the call.
-	 * Return: how many completions there were, of whatever kind.
+	 * Calls @visit(span) with each datagram that has arrived, at most @most; the bytes are valid during the call.
+	 * Return: number of completions of any kind.
 	 */
 	template <typename Visit> size_t poll(size_t most, Visit &&visit)
 	{
@@ -83,7 +83,7 @@ public:
 	int fd() const noexcept { return fd_; }
 	bool may_sleep() noexcept;
 
-	/** Sends that a provider has given back with an error: connections that were lost or refused. */
+	/** Number of sends that ended with an error: connections that were lost or refused. */
 	uint64_t failures() const noexcept { return failures_; }
 	const std::string &provider() const noexcept { return provider_; }
 
@@ -93,7 +93,7 @@ private:
 	};
 	struct Arrival {
 		bool any;
-		std::byte *buffer; // null: something else than a datagram
+		std::byte *buffer; // null: not a datagram
 		size_t bytes;
 	};
 

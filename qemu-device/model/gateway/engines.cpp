@@ -39,7 +39,7 @@ bool enabled(const EngineNews &news)
 	return news.ctl & ARIES_CE_CTL_ENABLE_MASK;
 }
 
-/* Whether the configuration before the one with @serial is what we know. */
+/* Whether the last known configuration is the one before @serial. */
 bool known_before(const CeSlot &known, uint32_t serial)
 {
 	return known.serial.load() == serial - 1;
@@ -67,7 +67,7 @@ void Engines::look(uint32_t node, bool all, std::vector<EngineNews> &news)
 		EngineNews &told = told_[size_t{node} * ARIES_CE_CHANNELS + engine];
 		const EngineNews now = snapshot(slot(at), at);
 
-		/* One that never was enabled is nobody's business. */
+		/* Other hosts need not know of an engine that was never enabled. */
 		if (now.serial && (all || now != told))
 			news.push_back(now);
 		told = now;
@@ -115,8 +115,9 @@ CeSlot *Engines::ours(CePlace at) const noexcept
 }
 
 /*
- * The engine above is ours, and has an edge to a configuration of @at that is gone or broken. Its own host did not know
- * of the edge, and nothing came by it? Then it has never been one: what we had heard of @at was old.
+ * The parent engine is on this host, and has an edge to a configuration of @at that is gone or broken. If the child's
+ * host did not know of the edge, and nothing arrived by it, the edge was made from outdated news of @at and is removed.
+ * Otherwise the parent engine is broken.
  */
 void Engines::end_parent_edge(CePlace at, const EngineNews &news) noexcept
 {
@@ -127,7 +128,7 @@ void Engines::end_parent_edge(CePlace at, const EngineNews &news) noexcept
 
 	if (!above || !names(above->child[index].load(), at))
 		return;
-	/* First the configuration: a mark for one that has ended meanwhile is none. */
+	/* The serial is loaded first: a mark for a configuration that has ended meanwhile has no effect. */
 	const uint32_t serial = above->serial.load(), edge = above->child_edge[index].load();
 
 	if (!edge || (edge == news.serial && news.broken != news.serial))
@@ -143,7 +144,7 @@ void Engines::end_parent_edge(CePlace at, const EngineNews &news) noexcept
 		clear_edge(ce_parent_place(parent), index, serial, edge);
 }
 
-/* If it was one, after all, nobody comes in its place. */
+/* If the edge was a real one after all, no successor appears, and sweep() breaks the engine when the time is over. */
 void Engines::clear_edge(CePlace at, uint32_t index, uint32_t serial, uint32_t edge) noexcept
 try {
 	const std::lock_guard guard(mutex_);
@@ -158,7 +159,7 @@ try {
 	Ce::mark(slot(at), serial);
 }
 
-/* One that came and went before we heard of it: who waits for it does not do so for ever. */
+/* A child came and went before this host had news of it: its parent here must not wait for it for ever. */
 void Engines::expect_successor(CePlace at, const EngineNews &news) noexcept
 {
 	const CePlace parent = ce_parent_place(news.parent);
@@ -183,7 +184,7 @@ void Engines::sweep(uint64_t now) noexcept
 	});
 }
 
-/* The same of engines below, which follow what @at says. */
+/* The same for child engines on this host, which follow the news of their parent @at. */
 void Engines::end_child_edges(CePlace at, const EngineNews &news) noexcept
 {
 	const CeSlot &known = slot(at);
@@ -201,7 +202,7 @@ void Engines::end_child_edges(CePlace at, const EngineNews &news) noexcept
 	}
 }
 
-/* What was an edge before is none any more: end_parent_edge(). */
+/* An earlier edge was ended by end_parent_edge(). */
 void Engines::make_parent_edge(CePlace at, const EngineNews &news) noexcept
 {
 	const uint32_t index = uint32_t(field(news.parent, ARIES_CE_PARENT_INDEX_MASK)) % ARIES_CE_CHILDREN;
@@ -221,7 +222,7 @@ void Engines::make_child_edges(CePlace at, const EngineNews &news) noexcept
 		if (!below || !news.child_edge[i] || news.child_edge[i] != below->serial.load() || ce_broken(*below) ||
 		    !ce_parent_is(below->parent.load(), at, i))
 			continue;
-		/* Not of one that has come meanwhile. */
+		/* The edge is not for a configuration that was made meanwhile. */
 		if (below->parent_edge.compare_exchange_strong(none, edge) &&
 		    below->serial.load() != news.child_edge[i])
 			below->parent_edge.compare_exchange_strong(edge, 0);
@@ -233,13 +234,14 @@ void Engines::show(const EngineNews &news) noexcept
 	const CePlace at = {news.node, news.engine};
 	CeSlot &known = slot(at);
 
-	/* Whether a configuration has ended that can have had no edge here: it came and went unseen, or came broken. */
+	/* Whether a configuration has ended that had no edge here: no news of it came while it lasted, or it was
+	 * broken. */
 	const bool missed = !enabled(news) && news.serial != known.serial.load() &&
 			    (!known_before(known, news.serial) || ce_broken(known));
 
 	end_parent_edge(at, news);
 	end_child_edges(at, news);
-	known.ctl.store(0); /* nobody takes what is half of one and half of another for an engine */
+	known.ctl.store(0); /* not enabled while the words are of two configurations */
 	known.parent.store(news.parent);
 	known.parent_edge.store(news.parent_edge);
 	for (uint32_t i = 0; i < ARIES_CE_CHILDREN; i++) {
@@ -249,7 +251,10 @@ void Engines::show(const EngineNews &news) noexcept
 	known.broken.store(news.broken);
 	known.serial.store(news.serial);
 	known.ctl.store(news.ctl);
-	/* Our engine may have been enabled meanwhile: its owner looks after us, or we after him. */
+	/*
+	 * A parent here may have been enabled since the first look. Either its owner has seen the new words, or this
+	 * second look sees the parent's edge.
+	 */
 	end_parent_edge(at, news);
 	if (missed)
 		expect_successor(at, news);

@@ -14,8 +14,8 @@ namespace aries
 {
 
 /**
- * What hosts tell each other of their engines and of the processes that collectives rely on. It is kept in the slots of
- * the nodes that are carried, where sweeps and those who enable engines find it.
+ * News of engines, and of the processes that collectives rely on, between hosts. The state of other hosts' engines is
+ * kept in the slots of the carried nodes, where sweeps and members that enable engines find it.
  *
  * For two engines on two hosts, the parent's host decides whether there is an edge (Ce::make_edges()), and the child's
  * host follows.

@@ -8,7 +8,7 @@ namespace aries::gateway
 namespace
 {
 
-constexpr size_t KEPT = 8; // buffers that are free
+constexpr size_t KEPT = 8; // free buffers that are not released
 
 void put(Outgoing &frame, Bytes header, Bytes payload)
 {

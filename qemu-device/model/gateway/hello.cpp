@@ -10,7 +10,7 @@ namespace aries::gateway
 namespace
 {
 
-/* Numbers as they lie in memory, texts with their length before them. */
+/* Writes numbers in the order of memory, and texts behind their length. */
 class Writer
 {
 public:
@@ -44,7 +44,7 @@ private:
 	std::vector<std::byte> bytes_;
 };
 
-/* After a read that went beyond the end nothing is good any more. */
+/* A read beyond the end makes this and all later reads fail. */
 class Reader
 {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file What gateways tell each other before there is a session, and why they may refuse it. */
+/** @file Hello and Refuse: how gateways agree on a session, and the reasons to refuse one. */
 #ifndef ARIES_GATEWAY_HELLO_HPP
 #define ARIES_GATEWAY_HELLO_HPP
 
@@ -17,11 +17,11 @@ namespace aries::gateway
 
 inline constexpr size_t SHAPE_MOST = 255, APPLICATION_MOST = 512;
 
-/** Who a gateway is. */
+/** Identity of a gateway. */
 struct Identity {
 	Host host;
 	std::string shape;                  ///< of the fabric, as text: the same at all gateways
-	std::vector<std::byte> application; ///< what the program wants peers to know, as it likes
+	std::vector<std::byte> application; ///< any bytes that the program passes to its peers
 	uint64_t boot = 0;                  ///< of this run of the gateway
 };
 
@@ -29,26 +29,26 @@ struct Identity {
 struct Hello {
 	std::string to;
 	Nonce nonce = {}; ///< of the sender
-	Nonce echo = {};  ///< the last one that it has heard of whom it talks to, or zeros
+	Nonce echo = {};  ///< the last nonce that the sender has got from the receiver, or zeros
 	Identity from;
-	uint64_t session = 0; ///< that the sender has with the receiver, or 0
+	uint64_t session = 0; ///< session of the sender with the receiver, or 0
 };
 
 enum class Refusal : uint8_t {
 	None,
 	Version,  ///< of frames
-	Key,      ///< the tag does not hold
-	Stranger, ///< not in the hosts file
-	Twice,    ///< this host's own name
-	Address,  ///< another than in the hosts file
-	Nodes,    ///< others than in the hosts file
-	Shape,    ///< of another fabric
+	Key,      ///< the tag is wrong
+	Stranger, ///< the host is not in the hosts file
+	Twice,    ///< the other host has this host's name
+	Address,  ///< the address differs from the hosts file
+	Nodes,    ///< the nodes differ from the hosts file
+	Shape,    ///< the fabric has another shape
 };
 
 /** Body of a Refuse frame. */
 struct Refuse {
 	std::string from, to;
-	Nonce echo = {}; ///< that of the Hello which is refused
+	Nonce echo = {}; ///< nonce of the refused Hello
 	Refusal code = Refusal::None;
 	std::string text;
 };
@@ -57,17 +57,17 @@ struct Refuse {
 std::vector<std::byte> frame_of(const Hello &hello, const FabricKey &key);
 std::vector<std::byte> frame_of(const Refuse &refuse, const FabricKey &key);
 
-/** Nothing if the body is not of this form. Whether the frame is genuine is another question. */
+/** Empty if the body does not have this form. Does not verify the tag. */
 std::optional<Hello> parse_hello(Bytes body);
 std::optional<Refuse> parse_refuse(Bytes body);
 
-/** Names of sender and receiver of a Hello or Refuse of any version; nothing if there are none. */
+/** Names of sender and receiver of a Hello or Refuse of any version; empty if the body does not begin with names. */
 std::optional<std::pair<std::string, std::string>> parse_names(Bytes body);
 
 /**
- * Whether a genuine Hello may become a session: its code, and one line that says why not as a sentence about "NAME".
+ * Whether a Hello with a valid tag may become a session. Return: the code, and a line that names the reason.
  *
- * @param known the sender as our hosts file has it; null if it has no such host
+ * @param known the sender's entry in our hosts file; null if there is none
  */
 std::pair<Refusal, std::string> judge(const Hello &hello, const Identity &self, const Host *known);
 

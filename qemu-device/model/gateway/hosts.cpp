@@ -35,7 +35,7 @@ bool good_name(const std::string &name)
 			   [](unsigned char c) { return c < 128 && (isalnum(c) || c == '-' || c == '.' || c == '_'); });
 }
 
-/* As inet_ntop() writes it, so that one address has one text; empty if it is none. */
+/* An address as inet_ntop() writes it, so that equal addresses have equal texts; empty if @text is no address. */
 std::string canonical(const std::string &text)
 {
 	char out[INET6_ADDRSTRLEN];
@@ -47,7 +47,7 @@ std::string canonical(const std::string &text)
 	return {};
 }
 
-/* Throws what is wrong, without the place. */
+/* Throws Error with the fault, without file and line. */
 void take_address(const std::string &text, Host &host)
 {
 	const std::string form =
@@ -110,7 +110,7 @@ Host host_in(const std::vector<std::string> &words)
 	return host;
 }
 
-/* What one fabric cannot have twice. */
+/* Throws Error if two hosts have the same name, address or node. */
 void compare(const Host &host, const Host &other)
 {
 	if (host.name == other.name)

@@ -12,7 +12,7 @@
 namespace aries::gateway
 {
 
-inline constexpr uint16_t GATEWAY_PORT = 7741; ///< where a hosts file gives none
+inline constexpr uint16_t GATEWAY_PORT = 7741; ///< for hosts whose entry has no port
 inline constexpr size_t HOSTS_MOST = 1024, HOST_NAME_MOST = 63;
 inline constexpr uint32_t NODE_MOST = 262143; ///< addresses of Aries have 18 bits
 
@@ -22,7 +22,7 @@ struct NodeRange {
 
 	bool operator==(const NodeRange &) const = default;
 	bool overlaps(const NodeRange &other) const noexcept { return first <= other.last && other.first <= last; }
-	/** "4-7", or "4" if it is one. */
+	/** "4-7", or "4" for a single node. */
 	std::string text() const;
 };
 
@@ -37,16 +37,16 @@ struct Host {
 };
 
 /**
- * One host a line: name, address or address:port or [address]:port, nodes as "4-7" or "4". '#' starts a comment. The
- * order is that of the numbers that gateways give hosts.
+ * One host a line: name, address or address:port or [address]:port, nodes as "4-7" or "4". '#' starts a comment. Hosts
+ * are numbered in the order of lines.
  *
  * @param name of the file, for errors
- * @throws Error that names file, line and cause: also names, addresses or nodes that are there twice
+ * @throws Error that names file, line and cause, also for names, addresses or nodes that appear twice
  */
 std::vector<Host> parse_hosts(std::istream &in, const std::string &name);
 std::vector<Host> read_hosts(const std::string &file);
 
-/** Number of the host of this name. @throws Error if there is none */
+/** Number of the host of this name. @throws Error if there is no such host */
 uint32_t host_of(const std::vector<Host> &hosts, const std::string &name);
 
 } // namespace aries::gateway

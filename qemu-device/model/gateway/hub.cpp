@@ -12,7 +12,7 @@ namespace aries::gateway
 namespace
 {
 
-constexpr size_t TURNED_AWAY_MOST = 64; // lines about strangers
+constexpr size_t TURNED_AWAY_MOST = 64; // lines of the log about unknown hosts
 
 } // namespace
 
@@ -155,7 +155,7 @@ void Hub::hello(const Frame &frame, uint64_t now, Events &events)
 		return;
 	}
 	if (hello->from.boot == self_.boot)
-		return; // our own, which somebody sends back
+		return; // our own Hello, which somebody has sent back
 	const auto [code, text] = judge(*hello, self_, peer ? &peer->host() : nullptr);
 
 	if (code == Refusal::None)
@@ -168,7 +168,7 @@ void Hub::hello(const Frame &frame, uint64_t now, Events &events)
 		touched(*peer);
 }
 
-/* Somebody with the key who is not where the hosts file says. */
+/* Refuses a gateway that has the key, but is not in the hosts file or has another address there. */
 void Hub::turn_away(const Hello &hello, Refusal code, const std::string &text, Events &events)
 {
 	const Refuse refuse{self_.host.name, hello.from.host.name, hello.nonce, code, text};

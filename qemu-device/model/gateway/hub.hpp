@@ -20,7 +20,7 @@ namespace aries::gateway
 struct PeerStatus {
 	Host host;
 	bool up = false;
-	std::string reason; ///< why it is not up
+	std::string reason; ///< why the peer is not up
 	bool refused = false;
 	ClockEstimate clock;
 	PeerCounters counters;
@@ -30,8 +30,8 @@ class Hub
 {
 public:
 	/**
-	 * @param self its number among @hosts
-	 * @throws Error if the shape or what the application says is too long
+	 * @param self number of this host among @hosts
+	 * @throws Error if the shape or @p application is too long
 	 */
 	Hub(const std::vector<Host> &hosts, uint32_t self, const std::string &shape,
 	    const std::vector<std::byte> &application, const FabricKey &key, const PeerSettings &settings,
@@ -41,23 +41,23 @@ public:
 
 	/** Sends a message. False if the host cannot be reached, its buffer is full, or it is this host. */
 	bool send(uint32_t host, Bytes header, Bytes payload, uint64_t now);
-	/** Whether messages to it wait for service(). */
+	/** Whether messages to @p host wait for service(). */
 	bool waiting(uint32_t host) const noexcept
 	{
 		return host < peers_.size() && peers_[host] && peers_[host]->waiting();
 	}
 	/** Handles received bytes of any sender. */
 	void receive(Bytes bytes, uint64_t now, Events &events);
-	/** Sends what waits at those who have been sent to or heard of since the last time. */
+	/** Sends waiting frames and acknowledgements of all peers with traffic since the last call. */
 	void service(uint64_t now);
-	/** Does what is due, such as beats and time-outs. Return: the time at which it must be called again. */
+	/** Does due work, such as beats and time-outs. Return: the time of the next call. */
 	uint64_t tick(uint64_t now, Events &events);
-	/** When tick() must be called: the time that it returned, or an earlier one if something has happened since. */
+	/** When tick() must be called: the time that it returned, or earlier if frames were sent or received since. */
 	uint64_t due() const noexcept { return due_; }
-	/** Whether a connection to somebody may be in the making: libfabric's tcp provider makes them only while it is
-	 * polled. */
+	/** Whether a connection to a peer may be in the making: libfabric's tcp provider makes connections only while
+	 * it is polled. */
 	bool restless(uint64_t now) const noexcept;
-	/** Whether everything that was sent has been acknowledged. */
+	/** Whether all sent frames have been acknowledged. */
 	bool idle() const noexcept;
 	/** Says goodbye to all peers; frames that arrive later are ignored. */
 	void leave(uint64_t now);
@@ -84,7 +84,7 @@ private:
 	std::vector<std::unique_ptr<Peer>> peers_; // by number; null: this host
 	std::unordered_map<uint64_t, Peer *> sessions_;
 	std::vector<Peer *> dirty_;
-	std::set<std::string> turned_away_; // told in the log
+	std::set<std::string> turned_away_; // lines that are in the log
 	uint64_t strays_ = 0;
 	uint64_t due_ = 0;
 	bool left_ = false;

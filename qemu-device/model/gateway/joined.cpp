@@ -26,7 +26,7 @@ CarrierConfig carrier_config(const FabricOptions &fabric, const WireOptions &wir
 	config.place = fabric.place == FabricOptions::LAST ? 0 : fabric.place + 1;
 	config.host = wire.self;
 	for (const Host &host : wire.hosts) {
-		/* The hosts file may have nodes up to the 18 bits of an address. */
+		/* A hosts file may contain any address of 18 bits. */
 		if (host.nodes.last >= fabric.nodes)
 			throw Error("nodes " + host.nodes.text() + " of host " + host.name +
 				    ": the fabric has nodes 0-" + std::to_string(fabric.nodes - 1));
@@ -79,7 +79,7 @@ private:
 	Wire *wire_ = nullptr;
 
 public:
-	Carrier carrier; // sends until it ends
+	Carrier carrier; // uses the members above until it ends
 };
 
 Joined::Joined(const FabricOptions &fabric, const WireOptions &wire, std::function<void(const std::string &)> log)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file A segment of this host, joined to those of other hosts by a wire: what aries-gateway runs with --fabric. */
+/** @file A segment of this host, joined to segments of other hosts by a wire: aries-gateway with --fabric. */
 #ifndef ARIES_GATEWAY_JOINED_HPP
 #define ARIES_GATEWAY_JOINED_HPP
 
@@ -9,54 +9,54 @@
 namespace aries::gateway
 {
 
-/** The fabric that nodes of all hosts are in; the same on each of them but for the path. */
+/** A fabric over all hosts. All hosts give the same values, except for path. */
 struct FabricOptions {
-	std::string path;           ///< of this host's segment, which is made if it is not there; empty: no fabric
+	std::string path;           ///< of this host's segment, which is made if it does not exist; empty: no fabric
 	uint32_t nodes = 0;         ///< addresses, 1 to 256: as `nodes` of aries-nic
 	uint32_t machine_nodes = 0; ///< as of aries-nic; 0: @p nodes
-	uint32_t routers_per_chassis = 16, chassis_per_group = 6; ///< the same
+	uint32_t routers_per_chassis = 16, chassis_per_group = 6; ///< as of aries-nic
 	static constexpr uint32_t LAST = UINT32_MAX;
 	uint32_t address = LAST; ///< of the gateway itself, of no node on any host; LAST: the last of the fabric
-	uint32_t place = LAST;   ///< where in the machine it sits; LAST: the number @ref address
+	uint32_t place = LAST;   ///< of the gateway in the machine; LAST: the same as @ref address
 
-	/** Without what is left to be found: for values as they were given. */
+	/** Replaces 0 and LAST by the values that they stand for. */
 	void complete();
-	/** What gateways compare before they talk to each other. */
+	/** Text that gateways compare before they make a session. */
 	std::string shape() const;
 };
 
-/** What the carrier has done since it began. */
+/** Counters of the carrier since it was made. */
 struct CarrierCounts {
-	uint64_t requests;  ///< that nodes of this host had for others
-	uint64_t responses; ///< that have come to them
-	uint64_t timeouts;  ///< that ended because a host is away
-	uint64_t served;    ///< for other hosts
-	uint64_t refused;   ///< messages that make no sense
+	uint64_t requests;  ///< of nodes of this host to other hosts
+	uint64_t responses; ///< to these requests
+	uint64_t timeouts;  ///< requests that ended because a host is away
+	uint64_t served;    ///< requests of other hosts
+	uint64_t refused;   ///< invalid messages
 	uint64_t open;      ///< requests without a response yet
 };
 
 /**
- * A carrier, and the wire that it sends by. What its nodes have for others goes out once it is connected.
+ * A carrier, and the wire that it sends by. Requests of its nodes are sent once a wire is connected.
  *
- * Threads: one calls all of this; what callbacks() returns is called by the wire's.
+ * Threads: one thread calls these functions; the wire's thread calls the functions in callbacks().
  */
 class Joined
 {
 public:
 	/**
 	 * Joins the segment and holds the addresses of all nodes of other hosts.
-	 * @param log gets lines, on any thread
+	 * @param log called with lines, on any thread
 	 * @throws Error: the segment is of another shape, addresses are in use or no address of the fabric
 	 */
 	Joined(const FabricOptions &fabric, const WireOptions &wire, std::function<void(const std::string &)> log);
-	/** What is under way ends with TIMEOUT; the wire must have ended, or know of us no more. */
+	/** Requests under way end with TIMEOUT. The wire must have ended, or must not call the callbacks any more. */
 	~Joined();
 	Joined(const Joined &) = delete;
 	Joined &operator=(const Joined &) = delete;
 
-	/** What the wire is to call: @p callbacks are told of up and down behind the carrier. */
+	/** Callbacks for the wire: they call the carrier first, and then @p callbacks. */
 	WireCallbacks callbacks(WireCallbacks callbacks);
-	/** Where to send, from now on; nullptr: nowhere. The wire that was given before is not used any more then. */
+	/** Sets the wire to send by; nullptr: none. When this returns the earlier wire is no longer used. */
 	void connect(Wire *wire);
 
 	CarrierCounts counts() const;

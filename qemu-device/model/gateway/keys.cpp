@@ -49,7 +49,7 @@ std::string cause(const std::string &what)
 	return what + ": " + strerror(errno); // NOLINT(concurrency-mt-unsafe)
 }
 
-/* What a file holds, and that it is its owner's alone. */
+/* Contents of a file that only its owner may access; throws Error if others may. */
 std::string private_text(const std::string &file)
 {
 	const Descriptor fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -179,7 +179,7 @@ SessionKeys::SessionKeys(const KeyBytes &session_key, const std::string &self, c
 	crypto_generichash_final(&state, raw(keys.data()), keys.size());
 	std::memcpy(first ? &out_ : &in_, keys.data(), KEY_BYTES);
 	std::memcpy(first ? &in_ : &out_, keys.data() + KEY_BYTES, KEY_BYTES);
-	/* Of the keys, too, but none of their bytes: it is sent in clear. */
+	/* The id is derived from the keys, but contains none of their bytes, because it is sent in clear. */
 	crypto_generichash(raw(id.data()), id.size(), raw(keys.data()), keys.size(), raw(session_key.data()),
 			   session_key.size());
 	std::memcpy(&id_, id.data(), sizeof(id_));

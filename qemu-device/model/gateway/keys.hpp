@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file The key of a fabric, and what is made of it; the cryptography is libsodium's. */
+/** @file The key of a fabric, and keys derived from it; the cryptography is libsodium's. */
 #ifndef ARIES_GATEWAY_KEYS_HPP
 #define ARIES_GATEWAY_KEYS_HPP
 
@@ -20,25 +20,25 @@ inline constexpr size_t HELLO_TAG = 32;
 using KeyBytes = std::array<std::byte, KEY_BYTES>;
 using Nonce = std::array<std::byte, NONCE_BYTES>;
 
-/** Random bytes; of a nonce that has been used no other will be equal. */
+/** Random bytes: nonces and numbers do not repeat. */
 Nonce fresh_nonce();
 uint64_t fresh_number();
 
 /**
- * Keys of one session, one for each direction. A frame's tag is that of ChaCha20-Poly1305 (RFC 8439) over header and
- * body as additional data, with the frame's number as nonce: what is sent can be read by others, but not made or
- * changed.
+ * The two keys of a session, one for each direction. The tag of a frame is computed by ChaCha20-Poly1305 (RFC 8439),
+ * with header and body as additional data and the frame's number as nonce: others can read frames, but cannot make or
+ * change them.
  */
 class SessionKeys
 {
 public:
 	SessionKeys() = default;
-	/** Both ends come to the same from their nonces, in the order of their names. */
+	/** Both ends derive the same keys from both nonces, in the order of the hosts' names. */
 	SessionKeys(const KeyBytes &session_key, const std::string &self, const Nonce &nonce, const std::string &peer,
 		    const Nonce &peer_nonce);
 
 	uint64_t id() const noexcept { return id_; }
-	/** Writes the tag behind what the header says is there. */
+	/** Writes the tag behind the body; the header has the body's length. */
 	void seal(std::span<std::byte> frame) const noexcept;
 	bool holds(const Frame &frame) const noexcept;
 
@@ -47,19 +47,20 @@ private:
 	KeyBytes out_ = {}, in_ = {};
 };
 
-/** What every gateway of a fabric has, and nobody else. */
+/** The secret that all gateways of a fabric share. */
 class FabricKey
 {
 public:
 	/** Throws Error: no such file, others may read it, not a key. */
 	static FabricKey load(const std::string &file);
-	/** Makes a file with a new key, for its owner alone. Throws Error if it is there already or cannot be written.
+	/** Makes a file with a new key that only its owner may access. Throws Error if the file exists or cannot be
+	 * written.
 	 */
 	static void make(const std::string &file);
 
 	explicit FabricKey(const KeyBytes &key);
 
-	/** Tag (HMAC-SHA512-256) of a frame that is sent before there is a session, added to its end. */
+	/** Appends the tag (HMAC-SHA512-256) of a frame that is sent before there is a session. */
 	void sign(std::vector<std::byte> &frame) const;
 	bool holds(const Frame &frame) const noexcept;
 	const KeyBytes &session_key() const noexcept { return session_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/* aries-gateway: one a host, for fabrics whose nodes live on several. */
+/* aries-gateway: one process on each host, for fabrics whose nodes live on several hosts. */
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -29,7 +29,7 @@ namespace
 {
 
 constexpr program::Check TIME = program::time_between(0.1, 3600, "s");
-constexpr int RETRY_MS = 2; // of echoes that had no room
+constexpr int RETRY_MS = 2; // for echoes that had no room
 
 /* SIGTERM and SIGINT as a descriptor; blocked before there are threads. */
 class Signals
@@ -47,7 +47,7 @@ public:
 	}
 
 	int fd() const noexcept { return fd_.get(); }
-	/* Whether one has come; not again. */
+	/* Whether a signal has come since the last call. */
 	bool taken() const
 	{
 		signalfd_siginfo info;
@@ -59,7 +59,7 @@ private:
 	Descriptor fd_;
 };
 
-/* What was given to the commands. */
+/* Values of the options of all commands. */
 struct Given {
 	std::string hosts, self, key, provider = "tcp", shape;
 	uint32_t spin_us = 0, window = 64;
@@ -85,7 +85,7 @@ struct Given {
 	}
 };
 
-/* A line for each event, at once. */
+/* Writes a line for each event immediately. */
 class Log
 {
 public:
@@ -108,7 +108,7 @@ private:
 	bool complained_ = false;
 };
 
-/* What becomes of the wire's events in any case: lines. */
+/* Callbacks that write the wire's events to the log. */
 WireCallbacks logged(Log &log, const std::vector<Host> &hosts)
 {
 	WireCallbacks callbacks;
@@ -125,10 +125,10 @@ WireCallbacks logged(Log &log, const std::vector<Host> &hosts)
 }
 
 /*
- * Guests keep the processors of their host busy, and an ordinary thread among them may wait for seconds: time in which
- * every other host counts this one as away. A gateway sleeps unless guests want something of it, so it may come before
- * them. One that polls (--spin) would leave them nothing. Threads that are made later run as this one does.
- * Return: what to tell the user, if anything.
+ * Guests keep the processors of their host busy, and an ordinary thread may wait for seconds: long enough for other
+ * hosts to count this host as away. A gateway sleeps unless a guest has a request, so it may have a higher priority
+ * than guests. A gateway that polls (--spin) would leave guests no time, so it keeps its priority. Threads that are
+ * made later inherit the priority. Return: a line for the user, or empty
  */
 std::string come_before_guests(const WireOptions &options)
 {
@@ -166,7 +166,7 @@ public:
 		}
 		wire_->start(std::move(callbacks));
 	}
-	/* The carrier sends until it ends, the wire calls until it does. */
+	/* The carrier sends until it ends, and the wire calls back until it ends. */
 	~Gateway()
 	{
 		if (joined_)
@@ -237,7 +237,7 @@ private:
 	Echo echo_;
 	bool retrying_ = false;
 	std::unique_ptr<Joined> joined_;
-	std::unique_ptr<Wire> wire_; // calls all of these until it ends
+	std::unique_ptr<Wire> wire_; // ends first: its callbacks use the members above
 };
 
 Json json_of(const PingResult &result, const PingOptions &options)
@@ -272,7 +272,7 @@ int ping(Given &given)
 	const Control control(given.self);
 	Wire *way = nullptr;
 	Ping ping(wanted, [&](Bytes message) { return way->send(wanted.to, {}, message); });
-	Wire wire(options); // ends before what it calls
+	Wire wire(options); // ends before the objects that its callbacks use
 	WireCallbacks callbacks = logged(log, options.hosts);
 
 	callbacks.on_message = [&](uint32_t host, Bytes message) {
@@ -317,7 +317,7 @@ std::string line_of(const Json &object)
 	return line;
 }
 
-/* What people look at first: the columns that tell how peers do. */
+/* The report with the most important columns of peers only. */
 Json brief(Json report)
 {
 	static const char *const COLUMNS[] = {"host",          "state",         "nodes",

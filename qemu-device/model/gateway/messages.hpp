@@ -12,8 +12,8 @@ namespace aries
 {
 
 enum class MessageKind : uint32_t {
-	Request = 1, /* a CarriedRequest, then what it carries */
-	Response,    /* a CarriedResponse, then what it brings */
+	Request = 1, /* a CarriedRequest, then its payload */
+	Response,    /* a CarriedResponse, then its data */
 	Nodes,       /* NodeNews, one behind the other */
 	Engines,     /* EngineNews */
 	Instances,   /* InstanceNews */
@@ -23,10 +23,10 @@ enum class MessageKind : uint32_t {
 struct MessageHeader {
 	uint32_t kind;     /* MessageKind */
 	uint32_t reserved; /* 0 */
-	uint64_t id;       /* of the request, of who has sent that */
+	uint64_t id;       /* of the request, chosen by its sender */
 };
 
-/** What a node is like, for the hosts that it does not live on. */
+/** State of a node, for hosts that it does not live on. */
 struct NodeNews {
 	uint32_t node;
 	uint32_t state; /* MemberState */
@@ -38,7 +38,7 @@ struct NodeNews {
 	bool operator==(const NodeNews &) const = default;
 };
 
-/** What a collective engine is like, for the hosts of its neighbours: words of CeSlot. */
+/** State of a collective engine, for the hosts of its neighbours: words of CeSlot. */
 struct EngineNews {
 	uint32_t node;
 	uint32_t engine;
@@ -66,11 +66,11 @@ struct InstanceNews {
 
 enum class NetworkPart : uint32_t { Link = 1, Nic, Time, Quiesce };
 
-/** A change of the network, which every host makes in its own part of it. */
+/** A change of the network, which every host makes in its own copy of the network. */
 struct NetworkNews {
 	uint32_t part;   /* NetworkPart */
-	uint32_t host;   /* whose users made the change; of two changes of one number that of the higher host counts */
-	uint64_t number; /* of the change, above all that the host knew of; of a quiesce 0 */
+	uint32_t host;   /* where the change was made; of two changes with one number that of the higher host counts */
+	uint64_t number; /* of the change: higher than all numbers that the host knew; 0 for a quiesce */
 	uint32_t at;     /* Link: the router with the lower number, Nic: the node */
 	uint32_t tile;   /* Link */
 	/*

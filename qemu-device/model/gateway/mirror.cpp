@@ -23,7 +23,7 @@ NodeNews Mirror::look(uint32_t node) const noexcept
 	}
 }
 
-/* @another: a life that nobody here has seen yet. Locks and receives of the one before are taken over. */
+/* @another: a new incarnation for this host. Locks and receives of the one before are taken over. */
 void Mirror::set_member(NodeSlot &slot, uint32_t state, bool another) noexcept
 {
 	const uint64_t before = slot.member.load();
@@ -61,7 +61,7 @@ void Mirror::show(const NodeNews &news) noexcept
 		set_member(slot, news.state == MEMBER_JOINING ? uint32_t(MEMBER_LEFT) : news.state, false);
 		return;
 	}
-	/* Who reads these words finds them of one life or looks again: NodeWatch::state(). */
+	/* A reader finds words of one incarnation, or reads again: NodeWatch::state(). */
 	if (another)
 		slot.online.store(0);
 	core_.network.set_place(news.node, news.place);

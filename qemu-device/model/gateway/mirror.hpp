@@ -14,8 +14,8 @@ namespace aries
 {
 
 /**
- * The slots of nodes that live elsewhere, written by their carrier: drivers here see those nodes come and go as they
- * see any other. The lock of such an address is the carrier's, so all of them are gone when it is.
+ * Writes the slots of nodes that live on other hosts, so that drivers here see those nodes come and go like any other
+ * node. The carrier holds the locks of these addresses, so all of these nodes count as dead when the carrier dies.
  */
 class Mirror
 {

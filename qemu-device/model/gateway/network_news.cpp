@@ -54,7 +54,7 @@ SharedNetwork::SharedNetwork(Network &network, uint32_t nodes, uint32_t host, co
 	look();
 }
 
-/* What the gateway before this one knew. */
+/* Loads the state that the last gateway of this host knew. */
 void SharedNetwork::remember()
 try {
 	for (const NetworkNews &news : file_ ? file_->load() : std::vector<NetworkNews>()) {
@@ -90,7 +90,7 @@ void SharedNetwork::keep()
 	store();
 }
 
-/* 63 bits of a signed number. */
+/* The rate is a signed number of 63 bits. */
 uint64_t SharedNetwork::time_value() const noexcept
 {
 	const auto rate = int64_t(std::llround((network_.clock().rate() - 1) * RATE_ONE));
@@ -98,7 +98,7 @@ uint64_t SharedNetwork::time_value() const noexcept
 	return (uint64_t(rate) & ~HOLDS) | (network_.clock().holds() ? HOLDS : 0);
 }
 
-/* Mutex held. A part that is not known is as in a new network. */
+/* Mutex held. A part that is not in known_ is as in a new network. */
 void SharedNetwork::look_at(const Part &part, uint64_t value, std::vector<NetworkNews> &changes)
 {
 	const auto found = known_.find(part);
@@ -209,7 +209,7 @@ bool SharedNetwork::set(const NetworkNews &news, uint64_t now_ns) noexcept
 		return true;
 	case NetworkPart::Quiesce:
 		if (network_.quiesce(network_.clock().at(now_ns), value))
-			quiesces_++; /* this one is no news of ours */
+			quiesces_++; /* look() must not send this quiesce back */
 		return true;
 	}
 	return true;

@@ -19,26 +19,26 @@ namespace aries
 /**
  * Finds what was changed in the network of this host, and makes the changes of other hosts there.
  *
- * Each change of a part has a number above all numbers that its host knew of, so all hosts agree which of two changes
- * is the later one, also after they were parted for a while. What is known outlives the gateway, so a change that was
- * made while none ran has a number like any other. A quiesce is an event and is not kept.
+ * Each change of a part has a number above all numbers that its host knew, so all hosts agree which of two changes is
+ * the later one, also after they were separated for a while. Numbers are kept in a file, so a change that was made
+ * while no gateway ran gets a number like any other. A quiesce is an event and is not kept.
  *
- * Any thread. It cannot tell who has made a change: if two hosts change the same part within the time that news take,
- * one of the changes is lost, on all hosts.
+ * Any thread. If two hosts change the same part within the time that news take, one of the changes is lost on all
+ * hosts.
  */
 class SharedNetwork
 {
 public:
-	/** Of files that cannot be read or written: one line. */
+	/** Called with a line if the file cannot be read or written. */
 	using Say = std::function<void(const std::string &)>;
 
 	/**
-	 * Of @nodes addresses. Parts that are not as @file tells count as changed just now.
-	 * @file: nullptr: nothing is kept
+	 * @nodes: number of addresses
+	 * @file: state that was known before; parts that differ from it count as changed now. nullptr: nothing is kept
 	 */
 	SharedNetwork(Network &network, uint32_t nodes, uint32_t host, const NewsFile *file = nullptr, Say say = {});
 
-	/** What was changed here since the last call; it is kept before anybody is told. Throws std::bad_alloc. */
+	/** Changes of this host since the last call, which are in the file when this returns. Throws std::bad_alloc. */
 	std::vector<NetworkNews> look();
 	/** The state of all parts that were ever changed, for a host that has just come up. Throws std::bad_alloc. */
 	std::vector<NetworkNews> all() const;
@@ -47,7 +47,7 @@ public:
 	 * Return: nullptr, or why it cannot be made. Throws std::bad_alloc.
 	 */
 	const char *take(const NetworkNews &news, uint64_t now_ns);
-	/** Keeps what was taken. Throws std::bad_alloc. */
+	/** Writes changes of take() to the file. Throws std::bad_alloc. */
 	void keep();
 
 private:
@@ -72,13 +72,13 @@ private:
 	const NewsFile *const file_;
 	const Say say_;
 
-	mutable std::mutex mutex_; /* for what follows */
+	mutable std::mutex mutex_; /* protects all members below */
 	std::map<Part, Known> known_;
 	uint64_t last_number_ = 0;
 	uint32_t link_changes_ = 0;
 	uint32_t quiesces_;
-	bool unkept_ = false;   /* known_ is not what the file has */
-	bool troubled_ = false; /* the file could not be written last time */
+	bool unkept_ = false;   /* known_ has changes that the file does not have */
+	bool troubled_ = false; /* the last write of the file failed */
 };
 
 } // namespace aries

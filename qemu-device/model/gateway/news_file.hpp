@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What a gateway knows of its network, kept for the gateway that comes after it. */
+/* The state of the network that a gateway knows, kept for its successor. */
 #ifndef ARIES_GATEWAY_NEWS_FILE_HPP
 #define ARIES_GATEWAY_NEWS_FILE_HPP
 
@@ -15,16 +15,17 @@ namespace aries
 {
 
 /**
- * SEGMENT.news. A gateway may die at any time and its nodes go on, also with changes of the network. The next one finds
- * out by it what was changed meanwhile: without it other hosts would tell it the state of before, as if that were new.
+ * SEGMENT.news. A gateway may die at any time, and the network may be changed before the next one starts. By this file
+ * the next gateway finds out what was changed in between. Without the file it would accept the earlier state from other
+ * hosts.
  */
 class NewsFile
 {
 public:
-	/** @param origin_ns when the fabric was made: what was known of an earlier one of the same name is no use */
+	/** @param origin_ns when the fabric was made; a file of an earlier fabric of the same name is ignored */
 	NewsFile(const std::string &segment, uint64_t origin_ns);
 
-	/** Empty if there is none of this fabric. Throws Error if there is one that cannot be read. */
+	/** Empty if there is no file of this fabric. Throws Error if the file cannot be read. */
 	std::vector<NetworkNews> load() const;
 	/** Throws Error. */
 	void save(std::span<const NetworkNews> news) const;

@@ -12,7 +12,7 @@ namespace
 {
 
 constexpr uint64_t MS = 1'000'000;
-constexpr uint64_t HELLO_EVERY = 500 * MS, HELLO_SLOW = 5'000 * MS; // the latter to those who refuse
+constexpr uint64_t HELLO_EVERY = 500 * MS, HELLO_SLOW = 5'000 * MS; // the latter to a peer that refuses
 constexpr uint32_t HELLOS_PER_CONNECTION = 4;
 constexpr uint64_t REFUSE_EVERY = 200 * MS;
 constexpr uint64_t CLOCK_SPAN = 5'000 * MS;
@@ -63,7 +63,7 @@ void Peer::refuse(Refusal code, const std::string &text, const Nonce &echo, uint
 
 void Peer::refused(const Refuse &refuse, bool genuine, Events &events)
 {
-	/* Who cannot prove anything may at least not end what is proven, or fill the log. */
+	/* A Refuse may be forged: it neither ends a session nor fills the log. */
 	if (up() || !attempt_ || refuse.echo != *attempt_)
 		return;
 	if (genuine)
@@ -97,7 +97,7 @@ void Peer::hello(const Hello &hello, uint64_t now, Events &events)
 		return;
 	}
 	if (attempt_ && hello.echo == *attempt_) {
-		/* It has the session that we have: an old Hello, sent again by somebody, has made us both try. */
+		/* Both ends have the same session: an old Hello that somebody has sent again made both try. */
 		if (up() && hello.session == session())
 			return;
 		establish(hello, now, events);
@@ -217,7 +217,7 @@ void Peer::heard(uint64_t now, Events &events)
 
 void Peer::receive(const Frame &frame, uint64_t now, Events &events)
 {
-	/* A number that is not above the last is a frame of somebody who has recorded it, or of a connection before. */
+	/* A number that is not above the last one: a recorded frame, or a frame of an earlier connection. */
 	if (!keys_.holds(frame) || frame.header.number <= in_number_) {
 		counters_.rejected++;
 		return;
@@ -280,7 +280,7 @@ void Peer::data(const Frame &frame, uint64_t now, Events &events)
 	case Flow::Arrival::Take:
 		events.host = number_;
 		if (!for_each_message(frame.body, [&](Bytes message) { events.messages.push_back(message); })) {
-			events.messages.clear(); /* they would be told after the end of their session */
+			events.messages.clear(); /* they must not be delivered after the end of their session */
 			go_down("it sends what are no messages", now, events);
 		}
 		counters_.messages_received += events.messages.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file State of another gateway: whether it can be reached, the session with it, its clock. */
+/** @file State of another gateway: session, signs of life, clock. */
 #ifndef ARIES_GATEWAY_PEER_HPP
 #define ARIES_GATEWAY_PEER_HPP
 
@@ -40,8 +40,8 @@ struct PeerSettings {
 	/** Without a sign of life, a new connection is tried after this time. */
 	uint64_t quiet() const noexcept { return timeout / 5; }
 	/**
-	 * The same if the peer is heard, but neither answers nor acknowledges: the connection in which this end sends
-	 * is not always the one in which it hears. Longer, as what waits before a beat may take a while.
+	 * The same if frames of the peer arrive, but no answers and acknowledgements: an end may send by one connection
+	 * and receive by another one. Longer than quiet(), because a beat waits behind other frames.
 	 */
 	uint64_t deaf() const noexcept { return timeout / 5 * 2; }
 	/** Pause until the next attempt. Its length varies, so that two ends do not keep closing each other's
@@ -49,19 +49,19 @@ struct PeerSettings {
 	uint64_t retry(uint64_t random) const noexcept { return timeout / 8 + random % (timeout / 8 + 1); }
 };
 
-/** What has happened at a peer. */
+/** An event of a peer. */
 struct Notice {
 	enum class Kind : uint8_t { Up, Down, Log } kind;
 	uint32_t host;
 	std::string text;           ///< why; a line
 	Identity peer;              ///< of Up
-	std::unique_ptr<Flow> lost; ///< of Down: with what has not been acknowledged
+	std::unique_ptr<Flow> lost; ///< of Down: has the messages that were not acknowledged
 };
 
 /** The result of a frame or of a tick. */
 struct Events {
 	std::vector<Notice> notices;
-	uint32_t host = 0; ///< whose messages these are
+	uint32_t host = 0; ///< sender of the messages
 	std::vector<Bytes> messages;
 
 	void clear()
@@ -79,11 +79,11 @@ struct PeerCounters {
 	uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
 	uint64_t frames_sent = 0, frames_received = 0;
 	uint64_t replays = 0;       ///< Data frames sent again
-	uint64_t duplicates = 0;    ///< Data frames that had come before
-	uint64_t gaps = 0;          ///< frames that came while one before them was missing
-	uint64_t rejected = 0;      ///< frames of its session whose tag or number is wrong
+	uint64_t duplicates = 0;    ///< Data frames that had arrived before
+	uint64_t gaps = 0;          ///< frames that arrived while an earlier one was missing
+	uint64_t rejected = 0;      ///< frames of the session with a wrong tag or number
 	uint64_t reconnects = 0;    ///< connections given up
-	uint64_t ups = 0, lost = 0; ///< sessions; messages told as lost
+	uint64_t ups = 0, lost = 0; ///< sessions; messages reported as lost
 };
 
 class Peer
@@ -95,7 +95,7 @@ public:
 	const Host &host() const noexcept { return host_; }
 	bool up() const noexcept { return flow_ != nullptr; }
 	uint64_t session() const noexcept { return up() ? keys_.id() : 0; }
-	/** Why it is refused, or why it refuses us; empty if neither. */
+	/** Why this gateway refuses the peer, or the peer refuses this gateway; empty if neither. */
 	const std::string &refused() const noexcept { return complaint_; }
 	const std::string &reason() const noexcept { return reason_; }
 	const PeerCounters &counters() const noexcept { return counters_; }
@@ -105,26 +105,26 @@ public:
 	/** Whether nothing waits to be acknowledged. */
 	bool idle() const noexcept { return !up() || flow_->idle(); }
 
-	/** False: away, or no room. */
+	/** False if the peer is away, or there is no room. */
 	bool send(Bytes header, Bytes payload, uint64_t now);
-	/** A Hello that judge() lets through. */
+	/** Handles a Hello that judge() accepts. */
 	void hello(const Hello &hello, uint64_t now, Events &events);
-	/** Refuses a Hello: tells the peer, and writes to the log once. @echo its nonce */
+	/** Refuses a Hello: tells the peer, and writes to the log once. @echo: nonce of the Hello */
 	void refuse(Refusal code, const std::string &text, const Nonce &echo, uint64_t now, Events &events);
-	/** The peer refuses our Hello. @genuine whether its tag holds */
+	/** The peer refuses our Hello. @genuine: the tag of the Refuse is right */
 	void refused(const Refuse &refuse, bool genuine, Events &events);
 	/** The peer answers in frames of another version. */
 	void refused_version(const std::string &text, Events &events);
 	/** Whether we have sent a Hello with this nonce. */
 	bool attempts(const Nonce &nonce) const noexcept { return attempt_ == nonce; }
-	/** A frame of its session. */
+	/** Handles a frame of the session. */
 	void receive(const Frame &frame, uint64_t now, Events &events);
 
-	/** Sends what waits. */
+	/** Sends waiting frames. */
 	void service(uint64_t now);
-	/** Does what is due. */
+	/** Does due work, such as beats. */
 	void tick(uint64_t now, Events &events);
-	/** A connection to it may be in the making. */
+	/** Whether a connection to the peer may be in the making. */
 	bool restless(uint64_t now) const noexcept
 	{
 		return !up() || now > std::min(heard_, answered_) + settings_.beat() * 3 / 2;
@@ -160,27 +160,27 @@ private:
 	PeerCounters counters_;
 	Clock clock_;
 
-	std::unique_ptr<Flow> flow_; // of the session; null if there is none
+	std::unique_ptr<Flow> flow_; // of the session; null without one
 	SessionKeys keys_;
 	Nonce nonce_ = {}, peer_nonce_ = {}; // of the session
 	uint64_t boot_ = 0;                  // of the peer
 	uint64_t out_number_ = 0, in_number_ = 0;
 
-	std::optional<Nonce> attempt_; // ours, for another session
-	Nonce seen_ = {};              // the peer's
+	std::optional<Nonce> attempt_; // our nonce for the next session
+	Nonce seen_ = {};              // the peer's nonce for the next session
 	uint32_t hellos_ = 0;          // unanswered
-	uint32_t told_ = 0;            // codes of refusals, a bit each, since it was up
+	uint32_t told_ = 0;            // a bit for each code of a refusal that is in the log since the last session
 	std::string complaint_, reason_ = "not heard of yet";
 
 	uint64_t heard_ = 0, answered_ = 0, next_beat_ = 0, next_hello_ = 0, next_reconnect_ = 0;
 	uint64_t next_refuse_ = 0;
-	uint64_t asked_ = 0, asked_for_ = 0; // when, and from where on, frames were asked for again
-	uint64_t owed_since_ = 0;            // Data frames came that are not acknowledged
+	uint64_t asked_ = 0, asked_for_ = 0; // when missing frames were asked for, and the first one
+	uint64_t owed_since_ = 0;            // when the first unacknowledged Data frame arrived
 	uint32_t owed_ = 0;
 	uint64_t blocked_until_ = 0, blocked_for_ = 0;
-	uint64_t quiet_since_ = 0; // told in the log
+	uint64_t quiet_since_ = 0; // the silence that the log has a line about
 	uint64_t quiet_replays_ = 0;
-	bool deaf_told_ = false; // that it does not answer, in the log
+	bool deaf_told_ = false; // the log has a line that the peer does not answer
 };
 
 } // namespace aries::gateway

@@ -57,7 +57,7 @@ std::byte Ping::pattern(uint64_t number, size_t at) const noexcept
 	return std::byte(number * 131 + at * 7);
 }
 
-/* Number and some bytes in between and at the end: comparing every byte would be what is measured. */
+/* Compares the number and some bytes: comparing all of them would dominate the measurement. */
 bool Ping::right(Bytes message) const noexcept
 {
 	uint64_t number = 0;
@@ -86,7 +86,7 @@ void Ping::send_one()
 	result_.sent++;
 }
 
-/* As many as may be on their way; what has no room is sent when others have come back. */
+/* Sends as many messages as may be on their way. A message without room is sent when another one has returned. */
 void Ping::fill()
 {
 	const uint64_t on_their_way = next_ - expected_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file Messages that are sent back: how long they take, and whether all come, once, in order and as they were. */
+/** @file Messages that are sent back: measures their time, and checks that all return once, in order and unchanged. */
 #ifndef ARIES_GATEWAY_PING_HPP
 #define ARIES_GATEWAY_PING_HPP
 
@@ -17,18 +17,18 @@
 namespace aries::gateway
 {
 
-/** Sends back what comes. */
+/** Sends received messages back. */
 class Echo
 {
 public:
-	/** @param send as Wire::send without a header; @param wake called when retry() should be */
+	/** @param send as Wire::send without a header; @param wake called when retry() is to be called */
 	Echo(std::function<bool(uint32_t, Bytes)> send, std::function<void()> wake);
 
-	/** A message; from the wire's thread. */
+	/** Takes a message. Called by the wire's thread. */
 	void take(uint32_t host, Bytes message);
-	/** A session has ended: what waits for that host is of it. */
+	/** A session has ended: messages that wait for @p host are dropped. */
 	void forget(uint32_t host);
-	/** Sends what had no room. Return: whether some is left. */
+	/** Sends messages that had no room. Return: whether some are left. */
 	bool retry();
 
 private:
@@ -47,24 +47,24 @@ struct PingOptions {
 	uint32_t to = 0;
 	size_t size = 8;       ///< bytes of a message, at least 8
 	uint32_t flight = 1;   ///< messages on their way at once
-	bool bursts = false;   ///< the next so many only when all of the last are back
-	uint64_t count = 1000; ///< messages that are to come back
-	double seconds = 0;    ///< or for so long, if not 0
-	uint64_t warm_up = 0;  ///< that come back before it is measured
-	double patience = 30;  ///< s without one coming back, after which it gives up
+	bool bursts = false;   ///< sends the next @ref flight messages when all of the last have returned
+	uint64_t count = 1000; ///< messages to measure
+	double seconds = 0;    ///< time to measure instead, if not 0
+	uint64_t warm_up = 0;  ///< messages that return before the measurement begins
+	double patience = 30;  ///< seconds without a returned message, after which run() gives up
 };
 
 struct PingResult {
-	uint64_t returned = 0; ///< of those measured
+	uint64_t returned = 0; ///< measured messages
 	double seconds = 0;
 	uint64_t sent = 0, all_returned = 0;
-	uint64_t lost = 0;  ///< on their way when the host went away
-	uint64_t wrong = 0; ///< not what was sent, twice, or out of order
+	uint64_t lost = 0;  ///< messages on their way when the host went away
+	uint64_t wrong = 0; ///< messages that were changed, repeated or out of order
 	uint64_t ups = 0, downs = 0;
-	std::string gave_up; ///< why, if it did
+	std::string gave_up; ///< why run() gave up, or empty
 };
 
-/** The other end: sends, and compares what comes back. */
+/** The other end: sends messages, and compares those that return. */
 class Ping
 {
 public:
@@ -75,7 +75,7 @@ public:
 	void down(const std::string &reason);
 	void take(Bytes message);
 
-	/** Until it has counted enough, or @stop says so; any other thread. */
+	/** Returns when enough messages were measured, or @stop returns true. Not on the wire's thread. */
 	PingResult run(const std::function<bool()> &stop);
 
 private:

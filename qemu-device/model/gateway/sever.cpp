@@ -18,7 +18,7 @@ namespace aries::gateway
 namespace
 {
 
-/* An IPv6 address; those of IPv4 as mapped ones, as a socket for both tells them. */
+/* An IPv6 address; an IPv4 address is mapped, as sockets for both families report it. */
 std::optional<in6_addr> parse(const std::string &text)
 {
 	in6_addr address = {};
@@ -33,7 +33,7 @@ std::optional<in6_addr> parse(const std::string &text)
 	return address;
 }
 
-/* Who is at the other end of a socket; nobody if it is none, or not connected. */
+/* Address of the other end of a socket; empty if @fd is no socket, or not connected. */
 std::optional<in6_addr> other_end(int fd)
 {
 	sockaddr_storage name = {};
@@ -51,7 +51,7 @@ std::optional<in6_addr> other_end(int fd)
 	return address;
 }
 
-/* TCP has sent something again, and has no answer yet. One that was made since then is not such a one. */
+/* Whether TCP has retransmitted data without an answer yet. A connection that was made since is not stuck. */
 bool is_stuck(int fd)
 {
 	tcp_info info = {};
@@ -86,7 +86,7 @@ try {
 
 	return wanted ? sever_all(*wanted) : 0;
 } catch (const std::exception &) {
-	return 0; /* no memory, or no /proc: the connection may yet come to life */
+	return 0; /* no memory, or no /proc: the connection may recover */
 }
 
 } // namespace aries::gateway

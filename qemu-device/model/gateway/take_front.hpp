@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Messages are read piece by piece. */
+/* Reads a message structure by structure. */
 #ifndef ARIES_GATEWAY_TAKE_FRONT_HPP
 #define ARIES_GATEWAY_TAKE_FRONT_HPP
 
@@ -10,7 +10,7 @@
 namespace aries
 {
 
-/** The front of @message as a T; false if it is shorter. */
+/** Copies the front of @message into @value and removes it; false if the message is shorter. */
 template <typename T> bool take_front(std::span<const std::byte> &message, T &value) noexcept
 {
 	if (message.size() < sizeof(T))

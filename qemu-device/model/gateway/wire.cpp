@@ -19,9 +19,9 @@ namespace aries::gateway
 namespace
 {
 
-constexpr size_t BATCH = 32;                    // completions that are taken between two looks at the rest
-constexpr uint64_t FAREWELL = 1'000'000'000;    // ns in which what is on its way may still be acknowledged
-constexpr uint64_t RESTLESS = 10'000'000;       // ns of sleep while connections are made
+constexpr size_t BATCH = 32;                    // completions before other work is done
+constexpr uint64_t FAREWELL = 1'000'000'000;    // ns for frames on their way to be acknowledged
+constexpr uint64_t RESTLESS = 10'000'000;       // longest sleep while connections are made, ns
 constexpr uint64_t LONGEST_SLEEP = 500'000'000; // ns
 
 } // namespace
@@ -34,7 +34,7 @@ uint64_t monotonic_ns() noexcept
 	return uint64_t(time.tv_sec) * 1'000'000'000 + uint64_t(time.tv_nsec);
 }
 
-/* Hosts as the endpoint knows them. */
+/* The endpoint's peer of each host. */
 class Wire::Connections : public Transport
 {
 public:
@@ -48,7 +48,8 @@ public:
 
 	void reconnect(uint32_t host) noexcept override
 	{
-		/* Two ends that try must not go on ending each other's new connections. */
+		/* If a stuck connection was ended, that is enough: both ends would keep ending each other's new
+		 * connections. */
 		if (sever(hosts_[host].address))
 			return;
 		endpoint_.remove(peers_[host]);
@@ -64,7 +65,7 @@ public:
 		try {
 			endpoint_.send(place_of(stranger), frame);
 		} catch (const std::exception &) {
-			return; /* what it says is no address, so nobody waits for an answer there */
+			return; /* the stranger's address is not valid, so no gateway waits for an answer there */
 		}
 	}
 
@@ -147,7 +148,7 @@ void Wire::ring() noexcept
 	const uint64_t one = 1;
 
 	if (write(bell_.get(), &one, sizeof(one)) < 0)
-		return; /* it rings already */
+		return; /* the eventfd is full, so the thread wakes anyway */
 }
 
 bool Wire::send(uint32_t host, Bytes header, Bytes payload)
@@ -194,7 +195,7 @@ void Wire::tell(Events &events)
 	events.clear();
 }
 
-/* Takes what has come and does what is due. Return: how much there was. */
+/* Takes datagrams that have arrived, and does due work. Return: number of completions. */
 size_t Wire::look()
 {
 	Events events;
@@ -229,7 +230,7 @@ void Wire::sleep(uint64_t until)
 	if (left && epoll_pwait2(epoll_.get(), &event, 1, &limit, nullptr) < 0)
 		return;
 	if (read(bell_.get(), &rung, sizeof(rung)) < 0)
-		return; /* something else has ended the sleep */
+		return; /* not the bell but a datagram or the time has ended the sleep */
 }
 
 void Wire::loop()
@@ -250,7 +251,7 @@ void Wire::loop()
 
 		asleep_ = true;
 		lock_.lock_after_others();
-		/* What was sent before asleep_ was set waits for us. */
+		/* Messages that were sent before asleep_ was set have not rung the bell. */
 		hub_->service(now);
 		due = hub_->restless(now) ? std::min(hub_->due(), now + RESTLESS) : hub_->due();
 		quiet = endpoint_->may_sleep();
@@ -280,7 +281,7 @@ void Wire::drain(uint64_t limit_ns)
 	lock_.lock();
 	hub_->leave(monotonic_ns());
 	lock_.unlock();
-	look(); /* lets the provider send what is left */
+	look(); /* lets the provider send the goodbyes */
 }
 
 void Wire::run()
