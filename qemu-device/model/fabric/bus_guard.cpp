@@ -13,7 +13,7 @@
 namespace aries
 {
 
-/* The list only grows, as the handler may be going through it at any time; what is free is used again. */
+/* The list only grows, because the handler may be walking it at any time; free entries are used again. */
 struct BusGuard::Range {
 	std::atomic<uintptr_t> begin{0};
 	std::atomic<uintptr_t> end{0}; /* 0: the range is free */
@@ -26,7 +26,7 @@ namespace
 {
 
 std::atomic<BusGuard::Range *> ranges{nullptr};
-std::mutex ranges_mutex; /* of whoever takes and frees them; the handler takes no lock */
+std::mutex ranges_mutex; /* for threads that take and free entries; the handler takes no lock */
 struct sigaction before;
 
 bool zeros(uintptr_t at, uintptr_t bytes) noexcept
@@ -36,8 +36,8 @@ bool zeros(uintptr_t at, uintptr_t bytes) noexcept
 }
 
 /*
- * The mark comes first: whoever stores into the page of zeros afterwards sees it. All of the mapping gives way where
- * the kernel permits no more mappings, as a part would be one more.
+ * The mark is set first, so that a thread that has stored into the page of zeros sees it. If the kernel permits no more
+ * mappings, the whole mapping is replaced, because replacing a part would add one.
  */
 bool replace(uintptr_t at) noexcept
 {
@@ -55,7 +55,7 @@ bool replace(uintptr_t at) noexcept
 	return false;
 }
 
-/* As if we were not there. Without a handler the access is made again, and ends the process as it would have. */
+/* Passes a signal to the earlier handler. Without one the access is repeated, and ends the process as it would have. */
 void pass_on(int signal, siginfo_t *info, void *context) noexcept
 {
 	if (before.sa_flags & SA_SIGINFO) {
@@ -65,7 +65,7 @@ void pass_on(int signal, siginfo_t *info, void *context) noexcept
 	} else if (info->si_code > 0 || before.sa_handler == SIG_DFL) {
 		std::signal(signal, SIG_DFL);
 		if (info->si_code <= 0)
-			raise(signal); /* somebody has sent it: nothing is accessed again */
+			raise(signal); /* the signal was sent by a process, so no access is repeated */
 	}
 }
 
@@ -73,7 +73,7 @@ void on_bus_error(int signal, siginfo_t *info, void *context) noexcept
 {
 	const int error = errno;
 
-	/* A warning of an error that nobody has met yet (BUS_MCEERR_AO) is the host's. */
+	/* A warning of an error that no access has met yet (BUS_MCEERR_AO) is for the host's handler. */
 	if (info->si_code <= 0 || info->si_code == BUS_MCEERR_AO ||
 	    !replace(reinterpret_cast<uintptr_t>(info->si_addr)))
 		pass_on(signal, info, context);

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 /**
  * @file
- * Pages of a peer's memory that cannot be had: the file system of its file is full, or the file was truncated.
+ * Pages of a peer's memory that the kernel cannot provide: the file system of the peer's file is full, or the file was
+ * truncated.
  *
- * The kernel tells the thread that touches such a page by SIGBUS, which would end the process of whoever accesses the
- * memory, and not the one that it belongs to. A handler of the whole process puts a page of zeros there instead and
- * marks the mapping. The access goes on as if nothing had happened, and whoever made it looks at the mark behind it.
- * Faults at other addresses are passed on to the handler that was there before.
+ * The kernel reports such a page by SIGBUS to the thread that touches it, which would end the process of the initiator
+ * instead of the memory's owner. A handler of this process puts a page of zeros there and marks the mapping. The access
+ * goes on, and its thread checks the mark afterwards. Faults at other addresses are passed on to the earlier handler.
  */
 #ifndef ARIES_FABRIC_BUS_GUARD_HPP
 #define ARIES_FABRIC_BUS_GUARD_HPP
@@ -18,13 +18,13 @@
 namespace aries
 {
 
-/** Mappings of this process that have lost a page and are still there. In all but a broken machine 0. */
+/** Number of mappings of this process that have lost a page and still exist. Normally 0. */
 inline constinit std::atomic<uint32_t> lossy_mappings{0};
 
-/** The calling thread takes SIGBUS: hosts block it in threads of theirs, and a blocked one ends the process. */
+/** Unblocks SIGBUS in the calling thread: hosts block it in many threads, and a blocked SIGBUS ends the process. */
 void admit_bus_errors() noexcept;
 
-/** One mapping that the handler knows. */
+/** A mapping that the handler guards. */
 class BusGuard
 {
 public:
@@ -33,12 +33,12 @@ public:
 	 * thread.
 	 */
 	BusGuard(uint8_t *at, uint64_t bytes, uint64_t page);
-	/** To be called before the memory is unmapped, when nobody uses it any more. */
+	/** To be called before the memory is unmapped, when no thread uses it any more. */
 	~BusGuard();
 	BusGuard(const BusGuard &) = delete;
 	BusGuard &operator=(const BusGuard &) = delete;
 
-	/** Whether a page of it was lost, ever. */
+	/** Whether a page of the mapping was ever lost. */
 	bool lossy() const noexcept;
 
 	struct Range;

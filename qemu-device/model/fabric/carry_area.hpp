@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Requests for nodes of other hosts, as they lie in the segment and as they travel between hosts. Words of fixed size,
- * little endian; a change of what they mean changes SEGMENT_VERSION, on which gateways must agree, too.
+ * Format of requests for nodes of other hosts, in the segment and between hosts. Words have fixed sizes and are little
+ * endian. A change of their meaning changes SEGMENT_VERSION, on which gateways must agree, too.
  */
 #ifndef ARIES_FABRIC_CARRY_AREA_HPP
 #define ARIES_FABRIC_CARRY_AREA_HPP
@@ -12,30 +12,30 @@
 namespace aries
 {
 
-/** What a carried request asks for. */
+/** Kinds of carried requests. */
 enum class CarriedKind : uint8_t {
 	Put = 1,
 	Get,
 	Amo,
 	FetchAmo,
 	CqWrite,
-	BlockPut, /* a piece of a block transfer, or of a send that has found its receive */
+	BlockPut, /* a piece of a block transfer, or of a send that has found a receive */
 	BlockGet,
-	BlockEvent, /* remote event behind the last piece */
+	BlockEvent, /* the remote event after the last piece */
 	Match,      /* a send looks for a receive */
 	Finish,     /* the message of the send has arrived */
 	Return,     /* the send has failed: the receive is posted again */
 	Contribute, /* to a collective engine; the response is the outcome */
-	Partial,    /* the same, of the engine below, whose gateway answers the sender at once and brings the outcome */
-	Outcome,    /* of one of these, to the gateway of the engine, which sends the response */
+	Partial, /* contribution of a child engine; its gateway answers the sender at once and delivers the outcome */
+	Outcome, /* of a contribution, for the gateway of the parent engine, which sends the response */
 };
 
 enum CarriedFlag : uint8_t {
-	CARRIED_FLAGGED = 1, /* of a put: the flag is stored behind the data */
+	CARRIED_FLAGGED = 1, /* of a put: the flag is stored after the data */
 	CARRIED_EVENT = 2,   /* the memory domain's queue gets an event */
 };
 
-/** A receive that a send has taken. */
+/** A posted receive that a send has taken. */
 struct CarriedClaim {
 	uint64_t state; /* 0: none */
 	uint64_t offset;
@@ -68,7 +68,7 @@ struct CarriedRequest {
 	uint64_t flag_offset;
 	uint64_t flag_value;
 	uint64_t operand[2];
-	uint64_t depart_ns; /* modelled time at which it left; between hosts: how long ago, signed */
+	uint64_t depart_ns; /* modelled time of departure; between hosts: the age, signed */
 	CarriedClaim claim; /* of sends */
 };
 
@@ -77,16 +77,16 @@ enum ServedFlag : uint8_t {
 	SERVED_HIT = 2,      /* the word was in the AMO cache */
 	SERVED_WALKED = 4,   /* a translation was not in the PTE cache */
 	SERVED_RAN = 8,      /* an atomic has kept the unit of the target busy */
-	SERVED_OUTCOME = 16, /* of a collective; else its contribution is refused */
+	SERVED_OUTCOME = 16, /* has the outcome of a collective; otherwise the contribution is refused */
 };
 
 struct CarriedResponse {
 	uint8_t status; /* ARIES_ST_* */
 	uint8_t flags;  /* ServedFlag */
 	uint16_t reserved;
-	uint32_t bytes;   /* of data behind it */
-	uint32_t turn_ns; /* modelled, since the request left: its last response leaves the target, */
-	uint32_t back_ns; /* and is back, as the target's host has booked them; 0: there are no packets */
+	uint32_t bytes;   /* of data behind the response */
+	uint32_t turn_ns; /* modelled time from the request's departure until its last response leaves the target, */
+	uint32_t back_ns; /* and until it is back, as the target's host has booked them; 0: no packets */
 	uint64_t fetched;
 	CarriedClaim claim; /* of a match */
 };
@@ -100,29 +100,28 @@ inline constexpr uint32_t CARRY_UNIT = 1024;  /* of the heap */
 inline constexpr uint32_t CARRY_UNITS = 1024;
 
 /**
- * A request, until its response was taken. The initiator fills it and issues its number; from then on it is the
- * gateway's until it answers the number.
+ * A request, and later its response. The initiator fills the slot and issues the slot's number; then the slot belongs
+ * to the gateway until the gateway answers the number.
  */
 struct alignas(64) CarrySlot {
 	CarriedRequest request;
 	CarriedResponse response;
-	uint32_t payload;           /* byte in the heap; of both directions, as far as they are not small */
+	uint32_t payload;           /* offset in the heap of data that are not small, in both directions */
 	uint32_t room;              /* bytes there */
-	uint8_t small[CARRY_SMALL]; /* first the request's, then the response's */
+	uint8_t small[CARRY_SMALL]; /* small data: first of the request, then of the response */
 };
 
 /**
- * What a node has under way to other hosts. The initiator is the only one who issues, the gateway the only one who
- * answers, so there is no lock that a dead one could keep. Either end dies: @key says for which life of both the
- * contents are. Who reads @key as its own within a flight at the initiator has the area for as long as the flight
- * lasts.
+ * Requests of a node to other hosts. Only the initiator issues and only the gateway answers, so there is no lock that a
+ * dead process could keep. Either end may die: @key names the lives of both for which the contents are valid. A gateway
+ * that reads its own @key within a flight at the initiator may use the area until the end of the flight.
  */
 struct alignas(4096) CarryArea {
 	std::atomic<uint64_t> key;      /* incarnation of the gateway << 32 | CarryBlock::carry_life; 0: not in use */
 	std::atomic<uint32_t> issued;   /* requests issued in this incarnation */
-	std::atomic<uint32_t> answered; /* the same */
+	std::atomic<uint32_t> answered; /* requests answered in this incarnation */
 	std::atomic<uint32_t> bell;     /* futex of the initiator: counts answers */
-	std::atomic<uint32_t> sleeping; /* it waits for that */
+	std::atomic<uint32_t> sleeping; /* the initiator waits for the bell */
 	std::atomic<uint16_t> issue[CARRY_SLOTS];
 	std::atomic<uint16_t> answer[CARRY_SLOTS];
 	CarrySlot slot[CARRY_SLOTS];

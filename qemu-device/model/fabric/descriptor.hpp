@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* A file descriptor that is closed in the end. */
+/* A file descriptor that its destructor closes. */
 #ifndef ARIES_FABRIC_DESCRIPTOR_HPP
 #define ARIES_FABRIC_DESCRIPTOR_HPP
 
@@ -28,7 +28,7 @@ public:
 	}
 
 	int get() const noexcept { return fd_; }
-	/** The number, which is the caller's to close. */
+	/** Gives the descriptor away: the caller has to close it. */
 	int release() noexcept { return std::exchange(fd_, -1); }
 	explicit operator bool() const noexcept { return fd_ >= 0; }
 

@@ -24,7 +24,7 @@ namespace
 	throw Error(what + ": " + std::generic_category().message(why));
 }
 
-/* @call: read() or write(), which may do a part at a time */
+/* @call: read() or write(), which may transfer a part only */
 template <typename Byte, typename Call> bool all_of(std::span<Byte> bytes, int fd, Call &&call) noexcept
 {
 	while (!bytes.empty()) {
@@ -39,7 +39,7 @@ template <typename Byte, typename Call> bool all_of(std::span<Byte> bytes, int f
 	return true;
 }
 
-/* Members may run as other users than whoever writes: root, for example. */
+/* Members may run as other users than the writer, which may be root. */
 bool give_to_owner(int fd, const struct stat &owner) noexcept
 {
 	struct stat mine;
@@ -68,7 +68,7 @@ std::vector<std::byte> FileBeside::read(uint64_t longest) const
 		failed("cannot open " + what + " " + named, errno);
 	if (fstat(fd.get(), &file) < 0 || stat(segment.c_str(), &owner) < 0)
 		failed("cannot examine " + what + " " + named, errno);
-	/* Folders of shared memory can be written by everybody. */
+	/* Any user can make files in folders of shared memory. */
 	if (!S_ISREG(file.st_mode) || (file.st_uid != owner.st_uid && file.st_uid != 0))
 		throw Error(what + " " + named + " are not of the owner of the fabric");
 	if (uint64_t(file.st_size) > longest)
@@ -97,7 +97,7 @@ void FileBeside::write(std::span<const std::byte> bytes) const
 		unlink(begun.c_str());
 		failed("cannot write " + what + " " + named, why);
 	}
-	/* The last member may have gone meanwhile, and have removed what there was. */
+	/* The last member may have left meanwhile and have removed all files. */
 	if (stat(segment.c_str(), &owner) < 0) {
 		unlink(named.c_str());
 		throw Error("fabric " + segment + " is gone");

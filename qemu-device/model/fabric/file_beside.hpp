@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Files beside the segment of a fabric, which members and what runs beside them read as a whole. */
+/* Files beside the segment of a fabric, which members, tools and gateways read as a whole. */
 #ifndef ARIES_FABRIC_FILE_BESIDE_HPP
 #define ARIES_FABRIC_FILE_BESIDE_HPP
 
@@ -14,8 +14,8 @@ namespace aries
 {
 
 /**
- * A file SEGMENT.NAME. It is written under another name and renamed when it is whole, so whoever dies while writing
- * leaves nothing that somebody would read. Owner and mode are the segment's.
+ * A file SEGMENT.NAME. It is written under another name and renamed when it is complete, so a writer that dies leaves
+ * no incomplete file under this name. Owner and mode are those of the segment.
  */
 struct FileBeside {
 	std::string segment; /**< path of the fabric's segment */
@@ -27,19 +27,19 @@ struct FileBeside {
 	bool there() const noexcept;
 
 	/**
-	 * All of its bytes. Throws Error with one line: it is not there, cannot be read, is no file, is longer than
-	 * @longest, or belongs to somebody else than the segment.
+	 * All bytes of the file. Throws Error with one line if the file does not exist, cannot be read, is not regular,
+	 * is longer than @longest, or has another owner than the segment.
 	 */
 	std::vector<std::byte> read(uint64_t longest) const;
 
-	/** In place of what is there. Throws Error. */
+	/** Replaces the file. Throws Error. */
 	void write(std::span<const std::byte> bytes) const;
 };
 
-/** What a gateway leaves there for the next one: gateway/news_file.hpp. */
+/** State that a gateway leaves for its successor: gateway/news_file.hpp. */
 inline constexpr const char *NEWS_BESIDE = ".news", *UNFINISHED_NEWS_BESIDE = ".news.new";
 
-/** Without memory of its own. Nothing happens if there is no such file. */
+/** Removes a file beside the segment, if it exists. Allocates no memory. */
 void remove_beside(const std::string &segment, const char *name) noexcept;
 
 } // namespace aries

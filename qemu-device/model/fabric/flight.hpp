@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Accesses in flight: what lets a node know that nobody uses a memory domain any more. */
+/* Accesses in flight: by these counters a node knows that a memory domain is no longer used. */
 #ifndef ARIES_FABRIC_FLIGHT_HPP
 #define ARIES_FABRIC_FLIGHT_HPP
 
@@ -13,7 +13,7 @@ namespace aries
 inline constexpr uint32_t LANE_UNKNOWN = UINT32_MAX;
 inline constinit thread_local uint32_t lane_of_thread = LANE_UNKNOWN;
 
-/** A small number that few threads of this process share. Whoever asks is about to visit memory of peers. */
+/** A small number that few threads of this process share. Called by threads that are about to visit a peer's memory. */
 inline uint32_t thread_lane() noexcept
 {
 	static std::atomic<uint32_t> next{0};
@@ -26,8 +26,8 @@ inline uint32_t thread_lane() noexcept
 }
 
 /**
- * The calling thread, number @n of its kind, makes few and long visits: it gets a lane from the other end, so that the
- * first processors that come have lanes that differ, whenever they come.
+ * Gives the calling thread, number @n of its kind, a lane from the other end. For threads with few and long visits:
+ * then the first processors have different lanes, whenever they make their first visit.
  */
 inline void take_back_lane(uint32_t n) noexcept
 {
@@ -46,10 +46,9 @@ inline bool in_flight(const Segment &segment, uint32_t target, uint32_t initiato
 }
 
 /**
- * Marks this initiator as inside the memory of @target. Everything the target
- * published that was valid at entry or later stays usable until leave(): the
- * target invalidates first, then moves to the next epoch, then waits for the
- * entries of the old one. Short: at most one chunk of a copy.
+ * Marks this initiator as inside the memory of @target. Objects of the target that are valid when the guard is made, or
+ * later, stay usable until it is destroyed: the target invalidates first, then moves to the next epoch, and then waits
+ * for the guards of the old epoch. To be held for one chunk of a copy at most.
  */
 class FlightGuard
 {

@@ -15,7 +15,7 @@
 namespace aries
 {
 
-/** A word that counts, and somebody who may sleep until it does; both in shared memory. */
+/** A counter, and a word that says whether a thread sleeps until it changes; both in shared memory. */
 class Bell
 {
 public:
@@ -24,7 +24,7 @@ public:
 	{
 	}
 
-	/** Any thread; a system call only if somebody sleeps. What was stored before is seen by who is woken. */
+	/** Wakes the sleeper. Any thread; a system call only if a thread sleeps, which then sees all earlier stores. */
 	void ring() noexcept
 	{
 		count_.fetch_add(1, std::memory_order_seq_cst);
@@ -33,8 +33,8 @@ public:
 	}
 
 	/**
-	 * One thread. Sleeps until it rings, at most @ns, unless @busy says that there is something to do: it is asked
-	 * after everybody can see that we are about to sleep.
+	 * Sleeps until the bell rings, at most @ns, unless @busy returns true. @busy is called after the announcement
+	 * that this thread is about to sleep. One thread at a time.
 	 */
 	template <typename Busy> void wait(uint64_t ns, Busy &&busy) noexcept
 	{

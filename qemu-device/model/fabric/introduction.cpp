@@ -12,13 +12,13 @@ namespace
 
 constexpr size_t DESCRIPTORS_MAX = 2 + ARIES_RAM_MAX;
 
-/* Room for more than we want: what a sender adds is taken too, and closed. */
+/* Room for more descriptors than expected: surplus descriptors of a sender are received and closed. */
 union Control {
 	cmsghdr align;
 	char bytes[CMSG_SPACE(sizeof(int) * 256)];
 };
 
-/** A datagram socket that reaches another process of this machine: send() to nothing else. */
+/** Whether @fd is a Unix datagram socket; we send() to no other descriptor. */
 bool is_door(int fd) noexcept
 {
 	int domain = 0, type = 0;
@@ -28,7 +28,7 @@ bool is_door(int fd) noexcept
 	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
 }
 
-/* Each descriptor of the message gets an owner, also if the message is of no use. */
+/* Each descriptor of the message gets an owner that closes it, also if the message is not valid. */
 size_t take_descriptors(msghdr &msg, std::array<Descriptor, DESCRIPTORS_MAX> &taken) noexcept
 {
 	size_t count = 0;

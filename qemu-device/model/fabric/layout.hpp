@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Layout of the fabric's segment file. Plain words and atomics, no pointers;
- * all zero is a valid state. A node's slot is written by its owner unless a
- * member says otherwise. A change of what the words mean changes SEGMENT_VERSION.
+ * all zero is a valid state. A node's slot is written by its owner unless the
+ * comment of a word says otherwise. A change of meaning changes SEGMENT_VERSION.
  */
 #ifndef ARIES_FABRIC_LAYOUT_HPP
 #define ARIES_FABRIC_LAYOUT_HPP
@@ -21,7 +21,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
+inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is complete */
 inline constexpr uint32_t SEGMENT_VERSION = 28;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
@@ -62,7 +62,7 @@ struct SegmentHeader {
 	uint64_t total_bytes;
 	uint64_t origin_ns; /* now_ns() when the fabric was made: where the global clock starts */
 	std::atomic<uint64_t>
-		joined[MEMBERS_MAX / 64]; /* node addresses that were ever used; the others' slots are zero */
+		joined[MEMBERS_MAX / 64]; /* node addresses that were ever used; slots of other addresses are zero */
 };
 
 inline constexpr uint64_t SEGMENT_NODES_OFFSET = 4096;
@@ -79,8 +79,8 @@ struct alignas(64) MddSlot {
 };
 
 /**
- * A completion queue. Counts change under the lock only, which any node may take; ctl and base are the owner's, and
- * life has a part for those who do not get the lock.
+ * A completion queue. Counts change under the lock only, which any node may take; the owner writes ctl and base, and
+ * members that do not get the lock add to the lower half of life.
  */
 struct alignas(64) CqSlot {
 	std::atomic<uint32_t> lock;
@@ -94,18 +94,19 @@ struct alignas(64) CqSlot {
 	std::atomic<uint64_t> life;     /* upper half counts VALID being set, lower half events that are owed */
 };
 
-/** Names a queue among all that have had or will have its number; never 0 once there was one. */
+/** Distinguishes queues that have the same number one after the other; never 0 for an existing queue. */
 inline uint32_t cq_serial_of(const CqSlot &cq) noexcept
 {
 	return uint32_t(cq.life.load(std::memory_order_acquire) >> 32);
 }
 
 /**
- * What some threads of one initiator do at one target; written by them, read by the target. A pair of nodes has
- * FLIGHT_LANES of them, so that processors of one machine do not fight for a cache line with each operation.
+ * Accesses of some threads of one initiator at one target; written by these threads, read by the target. A pair of
+ * nodes has FLIGHT_LANES of these structures, so that processors of one machine do not share a cache line in each
+ * operation.
  */
 struct alignas(64) Flight {
-	std::atomic<uint32_t> inflight[2]; /* accesses in flight, by the low bit of the epoch they began in */
+	std::atomic<uint32_t> inflight[2]; /* accesses in flight, by the low bit of the epoch in which they began */
 	std::atomic<uint64_t> requests;
 	std::atomic<uint64_t> refused;
 	std::atomic<uint64_t> walks;
@@ -115,7 +116,7 @@ struct alignas(64) Flight {
 	std::atomic<uint64_t> duplicates;
 };
 
-/** A piece of guest memory, and which of the files that its node passes it is in. */
+/** A piece of guest memory, and the file that contains it among the files that the node passes. */
 struct RamSection {
 	uint64_t gpa;
 	uint64_t size;
@@ -131,36 +132,36 @@ struct ErrorRecord {
 };
 
 /**
- * Error events of a node. Any member adds one under the lock, which is in the ring once tail says so; the owner takes
- * them out without it. Whoever does not get the lock, or finds no room, counts in lost.
+ * Error events of a node. Any member adds an event under the lock, by moving tail; the owner takes events out without
+ * the lock. A member that does not get the lock, or finds no room, increments lost.
  */
 struct alignas(64) ErrorRing {
 	std::atomic<uint32_t> lock;
 	std::atomic<uint32_t> head;
 	std::atomic<uint32_t> tail;
-	std::atomic<uint32_t> serial; /* of events, also of lost ones */
+	std::atomic<uint32_t> serial; /* of events, including lost ones */
 	std::atomic<uint32_t> lost;
 	ErrorRecord record[ERROR_RING];
 };
 
 /**
  * A word in the AMO cache of a node (N12). With lazy updates it has contents, which change under the set's lock only.
- * All zero is empty. A holder that dies leaves a line that is right or is seen to be none.
+ * All zero is empty. A holder that dies leaves a line that is valid, or that is recognised as invalid.
  */
 struct AmoLine {
 	std::atomic<uint64_t> tag;    /* memory domain and offset; AMO_TAG_* */
 	std::atomic<uint64_t> place;  /* bus address of the word and AMO_PLACE_*; 0: no contents */
-	std::atomic<uint64_t> value;  /* newer than memory if they differ */
-	std::atomic<uint64_t> memory; /* what host memory held when it was looked at */
+	std::atomic<uint64_t> value;  /* newer than memory if the two differ */
+	std::atomic<uint64_t> memory; /* the value in host memory when it was read last */
 };
 
-/** Bits of AmoLine::place. Those of errors are on a line with contents only. */
-inline constexpr uint64_t AMO_NARROW = 1; /* its halves are words of their own */
+/** Bits of AmoLine::place. Error bits are on lines with contents only. */
+inline constexpr uint64_t AMO_NARROW = 1; /* the halves are separate words */
 inline constexpr uint64_t AMO_PRESENT = 2;
 inline constexpr uint64_t AMO_HIT = 4;                       /* an error has hit the line */
 inline constexpr uint64_t AMO_TWICE = uint64_t(1) << 63;     /* of two bits */
 inline constexpr uint64_t AMO_LOST_TOLD = uint64_t(1) << 62; /* its result is lost, and the driver knows */
-/** Bits of AmoLine::tag: the same for a name without contents. */
+/** Error bits of AmoLine::tag, for a line without contents. */
 inline constexpr uint64_t AMO_NAME_HIT = uint64_t(1) << 62;
 inline constexpr uint64_t AMO_NAME_TWICE = uint64_t(1) << 61;
 
@@ -179,7 +180,7 @@ struct alignas(64) AmoCacheSlot {
 struct alignas(64) PteCacheSet {
 	std::atomic<uint64_t> tag[PTE_CACHE_WAYS]; /* 0: empty */
 	std::atomic<uint64_t>
-		state[PTE_CACHE_WAYS]; /* upper half counts fills, lower: lock word of the member that fills */
+		state[PTE_CACHE_WAYS]; /* upper half: count of fills; lower half: lock word of the member that fills */
 	std::atomic<uint64_t> pte[PTE_CACHE_WAYS][PTE_CACHE_LANES];
 };
 
@@ -187,18 +188,19 @@ struct PteCacheSlot {
 	PteCacheSet set[PTE_CACHE_SETS];
 	std::atomic<uint32_t> next[PTE_CACHE_SETS]; /* way to be given away next */
 	std::atomic<uint64_t> invalidations;        /* lines that left with their memory domain */
-	std::atomic<uint32_t> hit;                  /* errors have hit lines since the reset */
+	std::atomic<uint32_t> hit;                  /* lines were hit by errors since the reset */
 	std::atomic<uint64_t> twice[PTE_CACHE_SETS * PTE_CACHE_WAYS / 64]; /* lines that were hit by two wrong bits */
 };
 
-/** What one child has given to a collective, and where it wants the result. */
+/** Contribution of one child to a collective, and where the result goes. */
 struct CeContribution {
 	uint64_t operand[2];
 	uint64_t arrive_ns; /* modelled */
 	uint64_t start_ns;  /* of an endpoint's doorbell */
 	uint64_t offset;    /* of the result, 40 bits */
-	uint64_t serial;    /* of the packet; grows with each of a source */
-	uint64_t token; /* what the control word of the result block holds until the result is there; or @carried's */
+	uint64_t serial;    /* of the packet; grows with each packet of a source */
+	uint64_t token; /* value of the result block's control word until the result arrives; of @carried: the gateway's
+			 */
 	uint32_t cq_serial; /* cq_serial_of() the queue when its owner was checked; 0: no events */
 	uint32_t key;
 	uint32_t red_id;
@@ -208,20 +210,20 @@ struct CeContribution {
 	uint16_t tid;
 	uint16_t dlvr_mode;
 	uint16_t command;
-	uint16_t source; /* FMA descriptor, or engine below, whose serial it is */
+	uint16_t source; /* FMA descriptor or child engine that counts serial */
 	uint8_t ce_mode; /* ARIES_CEMODE_TWO_OP or 0 */
 	uint8_t fpe;
 	uint8_t status;  /* of a partial result */
 	uint8_t events;  /* ARIES_EV_* */
 	uint8_t level;   /* engines below */
-	uint8_t carried; /* comes from another host: the gateway knows it by token */
-	uint32_t node;   /* where it comes from, and the outcome goes to */
+	uint8_t carried; /* comes from another host; the gateway finds it by token */
+	uint32_t node;   /* sender of the contribution and receiver of the outcome */
 };
 
 /** Outcome of a collective on its way down. */
 struct CeOutcome {
 	uint64_t result[2];
-	uint64_t at_ns; /* modelled time at which this engine has it */
+	uint64_t at_ns; /* modelled time at which the outcome is at this engine */
 	uint32_t red_id;
 	uint8_t status;
 	uint8_t fpe;
@@ -231,66 +233,66 @@ struct CeOutcome {
 inline constexpr uint32_t CE_OWN_EVENT = ARIES_CE_CHILDREN + 1;
 
 /**
- * A virtual collective engine. Everything after lock changes under it only;
- * any node may take it. A child's bit is in at most one of arrived and owed.
+ * A virtual collective engine. All words after lock change under the lock only,
+ * which any node may take. A child's bit is in at most one of arrived and owed.
  */
 struct alignas(64) CeSlot {
 	std::atomic<uint32_t> lock;
 	std::atomic<uint32_t> arrived;    /* children that have contributed */
 	std::atomic<uint32_t> owed;       /* children that wait for their result to be delivered */
 	std::atomic<uint32_t> delivering; /* child whose delivery is under way, plus 1; then CE_OWN_EVENT */
-	std::atomic<uint32_t> sent;       /* partial result is with the parent, or on its way */
+	std::atomic<uint32_t> sent;       /* the partial result is at the parent, or on its way */
 	std::atomic<uint32_t> mover;      /* lock word of the member that moves the operation on */
-	std::atomic<uint32_t> broken;     /* serial of the configuration that has lost somebody */
+	std::atomic<uint32_t> broken;     /* serial of the configuration that has lost a neighbour */
 	std::atomic<uint32_t> serial;     /* counts configurations, twice each: enabled, not enabled */
 	std::atomic<uint64_t> ctl;        /* as CE_CTL */
 	std::atomic<uint64_t> parent;     /* as CE_PARENT */
-	std::atomic<uint64_t> sequence;   /* of outcomes, and of those who carry them */
-	uint64_t sent_serial;             /* CeContribution::serial of what was sent last */
+	std::atomic<uint64_t> sequence;   /* of outcomes, and of members that deliver them */
+	uint64_t sent_serial;             /* CeContribution::serial of the last partial result */
 	std::atomic<uint32_t> cq_serial;  /* of the queue that ctl names */
 	CeOutcome outcome;
 	std::atomic<uint32_t> parent_generation;
 	std::atomic<uint32_t> child_generation[ARIES_CE_CHILDREN]; /* NodeSlot::generation when the tree was made */
 	std::atomic<uint64_t> child[ARIES_CE_CHILDREN];            /* as CE_CHILD */
 	std::atomic<uint64_t> enabled_ns;
-	std::atomic<uint64_t> tokens;  /* given out, ever */
-	std::atomic<uint32_t> resumed; /* delivery that a dead member may have made in part, as in delivering */
-	std::atomic<uint32_t> posted;  /* of its events: two for each that is in the queue, one for one that may be */
-	std::atomic<uint64_t> posting_at;                  /* CqSlot::produced before that one */
-	std::atomic<uint64_t> instance[ARIES_CE_CHILDREN]; /* NodeSlot::ce_instance of the child, once it was seen */
-	std::atomic<uint32_t> place[ARIES_CE_CHILDREN];    /* where it was seen */
-	/* Serials of the engines above and below when the edge was made, 0 without: see Ce::make_edges(). */
+	std::atomic<uint64_t> tokens;  /* number of tokens given out */
+	std::atomic<uint32_t> resumed; /* as delivering: delivery that a dead member may have made in part */
+	std::atomic<uint32_t> posted; /* of its events: two for each in the queue, one for an event that may be there */
+	std::atomic<uint64_t> posting_at;                  /* CqSlot::produced before that last event */
+	std::atomic<uint64_t> instance[ARIES_CE_CHILDREN]; /* NodeSlot::ce_instance of the child, once known */
+	std::atomic<uint32_t> place[ARIES_CE_CHILDREN];    /* index of that instance */
+	/* Serials of parent and child engines when the edge was made, 0 without an edge: see Ce::make_edges(). */
 	std::atomic<uint32_t> parent_edge;
 	std::atomic<uint32_t> child_edge[ARIES_CE_CHILDREN];
-	std::atomic<uint32_t> ecc_hit;   /* children whose part has wrong bits */
-	std::atomic<uint32_t> ecc_twice; /* two of them */
+	std::atomic<uint32_t> ecc_hit;   /* children whose contribution has wrong bits */
+	std::atomic<uint32_t> ecc_twice; /* children whose contribution has two wrong bits */
 	CeContribution given[ARIES_CE_CHILDREN];
 };
 
-/** Low half of RmtSlot::state below the taker: what a posted receive is doing. */
+/** State of a posted receive, in RmtSlot::state. */
 enum RmtState : uint32_t {
 	RMT_FREE = 0,
 	RMT_POSTED = 1,
 	RMT_TAKEN = 2,   /* by a sender */
-	RMT_TELLING = 3, /* the message is there, its event is not yet */
+	RMT_TELLING = 3, /* the message has arrived, its event is not posted yet */
 	RMT_DONE = 4,
 };
 
-/** A receive for channel sends. The owner posts it; a sender takes it and owns the place until it is done. */
+/** A receive for channel sends. The owner posts it; a sender takes it, and owns the memory until the send is done. */
 struct alignas(64) RmtSlot {
 	std::atomic<uint64_t> state; /* serial << 35 | RmtState << 32 | lock word of the taker, the sender */
 	std::atomic<uint64_t> ctl;   /* as RMT_CTL */
 	std::atomic<uint64_t> offset;
 	std::atomic<uint64_t> length;
 	std::atomic<uint64_t> event;
-	std::atomic<uint64_t> message; /* the same serial << 35 | length */
-	std::atomic<uint64_t> order;   /* of posting */
+	std::atomic<uint64_t> message; /* serial of state << 35 | length */
+	std::atomic<uint64_t> order;   /* counts postings */
 	std::atomic<uint32_t> ecc;     /* wrong bits of the posting: EccHit */
 };
 
 /*
- * The blocks of a node's slot. What happens to each of them when the node's address gets another owner, when the NIC is
- * reset, when a member dies and from time to time is in nic/registers/blocks.cpp.
+ * The blocks of a node's slot. nic/registers/blocks.cpp defines for each block what happens when the node's address gets another
+ * owner, when the NIC is reset, when a member dies, and regularly.
  */
 
 struct alignas(64) MemberBlock {
@@ -300,8 +302,8 @@ struct alignas(64) MemberBlock {
 	std::atomic<uint64_t> lease_ns;
 	std::atomic<uint32_t> pid;
 	std::atomic<uint32_t> generation; /* attaches and resets */
-	std::atomic<uint32_t> online;     /* peers that find wrong bits may end it: EccBlock::ecc_stopped */
-	std::atomic<uint32_t> carrier; /* 0, or 1 + the address of the gateway that has this node's slot in its care */
+	std::atomic<uint32_t> online;  /* OnlineBit; peers that find wrong bits may clear it: EccBlock::ecc_stopped */
+	std::atomic<uint32_t> carrier; /* 0, or 1 + address of the gateway that writes this slot */
 };
 
 struct alignas(64) RamBlock {
@@ -316,7 +318,7 @@ struct alignas(64) RamBlock {
 struct alignas(64) InterruptBlock {
 	static constexpr std::string_view NAME = "interrupts";
 
-	std::atomic<uint32_t> irq_vectors; /* peers set bits, the owner takes them */
+	std::atomic<uint32_t> irq_vectors; /* peers set bits, the owner clears them */
 	std::atomic<uint32_t> wake_sent;
 };
 
@@ -326,28 +328,30 @@ struct alignas(64) ErrorBlock {
 	ErrorRing errors;
 };
 
-/** What the ECC of one of the NIC's memories has found; nic/core/ecc.hpp. */
+/** Errors that the ECC of one of the NIC's memories has found; nic/core/ecc.hpp. */
 struct alignas(64) EccSlot {
 	std::atomic<uint64_t> corrected;
 	std::atomic<uint64_t> damaged;
-	std::atomic<uint64_t> first;     /* as RAS_FIRST */
-	std::atomic<uint64_t> first_at;  /* as RAS_FIRST_TIME */
-	std::atomic<uint64_t> window;    /* errors since the first of a row << 40 | its time, ms; 0: none */
+	std::atomic<uint64_t> first;    /* as RAS_FIRST */
+	std::atomic<uint64_t> first_at; /* as RAS_FIRST_TIME */
+	std::atomic<uint64_t> window; /* errors since the first one of a series << 40 | time of that one, ms; 0: none */
 	std::atomic<uint32_t> threshold; /* as RAS_THRESHOLD */
 	std::atomic<uint32_t> limit;     /* as RAS_LIMIT */
 };
 
-/** What an injected error has done to an entry that has no bits of its own for it. */
+/** Effect of an injected error on an entry that has no ECC bits of its own. */
 enum EccHit : uint32_t { ECC_WHOLE = 0, ECC_ONE_BIT = 1, ECC_TWO_BITS = 2 };
 
-inline constexpr uint32_t ECC_SIGNALLED = uint32_t(1) << 31; /* the owner's host knows that it has stopped */
+inline constexpr uint32_t ECC_SIGNALLED = uint32_t(1)
+					  << 31; /* the owner's host has been told that the NIC has stopped */
 
 struct alignas(64) EccBlock {
 	static constexpr std::string_view NAME = "ECC";
 
 	EccSlot ecc[ARIES_RAS_MEMORY_COUNT];
-	std::atomic<uint32_t> ecc_signal;  /* as RAS_SIGNAL */
-	std::atomic<uint32_t> ecc_stopped; /* as RAS_STOPPED, and ECC_SIGNALLED; who finds an error may be any member */
+	std::atomic<uint32_t> ecc_signal; /* as RAS_SIGNAL */
+	std::atomic<uint32_t>
+		ecc_stopped; /* as RAS_STOPPED, and ECC_SIGNALLED; set by any member that finds an error */
 };
 
 struct alignas(64) KeyBlock {
@@ -394,7 +398,7 @@ struct alignas(64) AmoBlock {
 	static constexpr std::string_view NAME = "AMO cache";
 
 	AmoCacheSlot amo_cache;
-	std::atomic<uint32_t> amo_lazy; /* as AMO_CTL; changes while nobody visits */
+	std::atomic<uint32_t> amo_lazy; /* as AMO_CTL; changes while there are no visits */
 };
 
 struct alignas(64) PteBlock {
@@ -407,27 +411,27 @@ struct alignas(64) PteBlock {
 struct alignas(64) CarryBlock {
 	static constexpr std::string_view NAME = "carried";
 
-	std::atomic<uint32_t> carry_life; /* what was under way before it changed is nobody's any more */
-	/* Of a gateway: */
+	std::atomic<uint32_t> carry_life; /* requests that were under way before a change are dropped */
+	/* If the node is a gateway: */
 	std::atomic<uint32_t> carry_bell;                      /* futex */
-	std::atomic<uint32_t> carry_sleeping;                  /* it waits for that */
-	std::atomic<uint64_t> carry_pending[MEMBERS_MAX / 64]; /* nodes that have issued something */
+	std::atomic<uint32_t> carry_sleeping;                  /* the gateway waits for the bell */
+	std::atomic<uint64_t> carry_pending[MEMBERS_MAX / 64]; /* nodes that have issued requests */
 };
 
-/** A slot made of blocks, one behind the other in the order of the list. */
+/** A slot made of blocks, in the order of the list. */
 template <typename... Block> struct alignas(4096) BlockList : Block... {
-	/** Calls @f.operator()<Block>() for each, in the order of the list. */
+	/** Calls @f.operator()<Block>() for each block, in the order of the list. */
 	template <typename F> static constexpr void each(F &&f) { (f.template operator()<Block>(), ...); }
 };
 
 /**
- * The one list of blocks: it gives their places, the hash by which builds of different layout refuse each other, and
- * what is done with them and when, in this order. Flight[nodes][FLIGHT_LANES] follows, indexed by initiator.
+ * The only list of blocks. It defines their places, the hash by which builds with different layouts refuse each other,
+ * and the order in which nic/blocks.cpp processes them. Flight[nodes][FLIGHT_LANES] follows, indexed by initiator.
  */
 using NodeSlot = BlockList<MemberBlock, RamBlock, InterruptBlock, ErrorBlock, CollectiveBlock, ReceiveBlock,
 			   DomainBlock, QueueBlock, KeyBlock, VmdhBlock, AmoBlock, PteBlock, EccBlock, CarryBlock>;
 
-/** Of names, sizes and order of the blocks; SEGMENT_VERSION stands for what they mean. */
+/** Hash of names, sizes and order of the blocks; SEGMENT_VERSION covers their meaning. */
 constexpr uint32_t layout_hash() noexcept
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */

@@ -21,7 +21,7 @@ void remove_socket(int dir, const char *name) noexcept
 		unlinkat(dir, name, 0);
 }
 
-/* Names go through the folder's descriptor: a socket address holds 107 characters, a path more. */
+/* Names are relative to the folder's descriptor: a socket address holds 107 characters, a path may have more. */
 MemberSocket::MemberSocket(const std::string &fabric, const char *kind, uint32_t node, int flags)
 	: kind_(kind), node_(node)
 {
@@ -45,7 +45,7 @@ bool MemberSocket::make(uint32_t node, int flags)
 	door_ = Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (!fd_ || !door_ || !address(node, addr))
 		return false;
-	/* Whoever left this name is gone: the node's lock is ours. */
+	/* The process that left this name is gone, because we hold the node's lock. */
 	remove_socket(dir_.get(), SocketName(base_, kind_, node).text);
 	return bind(fd_.get(), generic, sizeof(addr)) == 0 && connect(door_.get(), generic, sizeof(addr)) == 0;
 }

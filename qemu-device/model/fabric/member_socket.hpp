@@ -16,7 +16,7 @@
 namespace aries
 {
 
-/** What a member has sockets for: its host's attention, and descriptors of guest memory. */
+/** Kinds of sockets of a member: to wake its host, and to pass descriptors of guest memory. */
 inline constexpr const char *SOCKET_KINDS[] = {"wake", "ram"};
 inline constexpr const char *WAKE_SOCKET = SOCKET_KINDS[0];
 inline constexpr const char *RAM_SOCKET = SOCKET_KINDS[1];
@@ -31,10 +31,10 @@ struct SocketName {
 	char text[PATH_MAX];
 };
 
-/** Removes what a member that is gone has left; a file of another kind under that name is somebody else's. */
+/** Removes the socket of a member that is gone. A file of another type under that name is left alone. */
 void remove_socket(int dir, const char *name) noexcept;
 
-/** A socket for datagrams that has a name. */
+/** A datagram socket with a name. */
 class MemberSocket
 {
 public:
@@ -46,8 +46,9 @@ public:
 
 	int fd() const noexcept { return fd_.get(); }
 	/**
-	 * Another socket, whose datagrams come here. To be given to peers: who has it needs no right to use the name,
-	 * and we may have become a user since who would not have it either (-runas).
+	 * A second socket, connected to the first one, to be passed to peers. A peer that has it needs no permission to
+	 * use the name. Permissions may not suffice: this process may have changed its user after it made the name
+	 * (-runas).
 	 */
 	int door() const noexcept { return door_.get(); }
 	/** Address of another member's socket of this kind; false if the path is too long for one. */

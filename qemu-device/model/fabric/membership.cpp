@@ -16,8 +16,8 @@ namespace aries
 namespace
 {
 
-constexpr uint64_t CHECK_INTERVAL_NS = 20'000'000; /* between two looks at the lock of a silent peer */
-constexpr uint64_t DRAIN_NS = 2'000'000'000;       /* for peers that are still in the memory of our predecessor */
+constexpr uint64_t CHECK_INTERVAL_NS = 20'000'000; /* between two checks of a silent peer's lock */
+constexpr uint64_t DRAIN_NS = 2'000'000'000;       /* for peers that still access the predecessor's memory */
 
 constexpr uint64_t member_word(uint32_t incarnation, MemberState state)
 {
@@ -45,7 +45,7 @@ void Membership::join()
 	slot.online.store(0);
 	slot.pid.store(uint32_t(getpid()));
 
-	/* What our predecessor had in flight at others died with it. */
+	/* Accesses of the predecessor at other nodes ended with its process. */
 	for (uint32_t n = 0; n < segment_.nodes(); n++) {
 		for (Flight &flight : segment_.flights(n, node_)) {
 			flight.inflight[0].store(0);
@@ -55,8 +55,8 @@ void Membership::join()
 }
 
 /*
- * In which phase those began who are still inside the predecessor's memory is not known, so both are drained, one after
- * the other. The memory is not ours, but the tables are.
+ * It is not known in which phase accesses to the predecessor's memory began, so both phases are drained, one after the
+ * other. The predecessor's memory is not this member's, but its tables in the slot are.
  */
 void Membership::evict_visitors()
 {
@@ -87,7 +87,7 @@ void Membership::heartbeat(uint64_t now) noexcept
 	segment_.node(node_).lease_ns.store(now, std::memory_order_relaxed);
 }
 
-/* The lease of @node has run out: ask the kernel, but not too often. */
+/* The lease of @node has run out: checks the lock in the kernel, but not too often. */
 Presence Membership::examine(uint32_t node, uint64_t now) noexcept
 {
 	NodeSlot &slot = segment_.node(node);
@@ -100,7 +100,7 @@ Presence Membership::examine(uint32_t node, uint64_t now) noexcept
 		return Presence::ALIVE;
 	if (segment_.member_locked(node))
 		return Presence::ALIVE;
-	/* The incarnation in the word keeps us from declaring a successor dead. */
+	/* The word contains the incarnation, so a successor is not declared dead. */
 	slot.member.compare_exchange_strong(member, member_word(uint32_t(member >> 32), MEMBER_DEAD));
 	return uint32_t(slot.member.load()) == MEMBER_ALIVE ? Presence::ALIVE : Presence::DEAD;
 }
@@ -150,7 +150,7 @@ unsigned int Membership::visitors(unsigned int phase, char *text, size_t len) no
 	return count;
 }
 
-/* A peer that was stopped in there would go on later, in tables that are ours by then. */
+/* A peer that is stopped inside would continue later, and by then the tables are this member's. */
 void Membership::wait_for_visitors(unsigned int phase, uint64_t deadline)
 {
 	char who[128];
@@ -164,7 +164,7 @@ void Membership::wait_for_visitors(unsigned int phase, uint64_t deadline)
 	}
 }
 
-/* A member that came and died between two looks, or made place for another one, counts like any other. */
+/* Also counts a member that joined and died between two calls, or was replaced by another one. */
 bool Membership::newly_gone(uint32_t node) noexcept
 {
 	const uint64_t word = segment_.node(node).member.load();

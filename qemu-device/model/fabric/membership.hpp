@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Leases: who is a member of the fabric, and who has died. */
+/* Leases: which nodes are members of the fabric, and which have died. */
 #ifndef ARIES_FABRIC_MEMBERSHIP_HPP
 #define ARIES_FABRIC_MEMBERSHIP_HPP
 
@@ -11,7 +11,7 @@
 namespace aries
 {
 
-/** In a lock's word: somebody has waited long for this holder. */
+/** Bit of a lock word: a member has waited long for this holder. */
 inline constexpr uint32_t LOCK_SLOW = 1u << 15;
 
 static_assert(MEMBERS_MAX + 1 < LOCK_SLOW);
@@ -19,8 +19,8 @@ static_assert(MEMBERS_MAX + 1 < LOCK_SLOW);
 enum class Presence { ALIVE, DEAD, ABSENT };
 
 /**
- * A member renews its lease from the host's tick. A peer whose lease has run
- * out is looked at: if the kernel no longer holds its lock it is declared dead.
+ * A member renews its lease from the host's tick. If a peer's lease has run out,
+ * the peer's file lock is checked: without the lock the peer is declared dead.
  * A member that is merely stopped keeps its lock and stays alive.
  */
 class Membership
@@ -30,11 +30,12 @@ public:
 	Membership(const Membership &) = delete;
 	Membership &operator=(const Membership &) = delete;
 
-	/** Takes the slot over from whoever had it; what is in its blocks is not ours yet (blocks_revoke()). */
+	/** Takes the slot over from its former owner; the contents of its blocks are still the former owner's
+	 * (blocks_revoke()). */
 	void join();
-	/** From now on peers find us. */
+	/** Peers can find this member afterwards. */
 	void activate() noexcept;
-	/** Waits for those who are in accesses of our predecessor's memory; throws Error if they do not leave it. */
+	/** Waits for accesses to the predecessor's memory; throws Error if they do not end. */
 	void evict_visitors();
 	void leave() noexcept;
 	void heartbeat(uint64_t now) noexcept;
@@ -64,23 +65,23 @@ public:
 	uint32_t lock_word() const noexcept { return lock_word_; }
 	/** Node of the member that a lock word names. */
 	static uint32_t node_of(uint32_t word) noexcept { return (word & (LOCK_SLOW - 1)) - 1; }
-	/** Whether a thread of this very process is the holder. */
+	/** Whether a thread of this process is the holder. */
 	bool is_own(uint32_t word) const noexcept { return (word & ~LOCK_SLOW) == lock_word_; }
-	/** Whether the member that a lock word names still lives; @ask: ask the kernel, whatever the lease says. */
+	/** Whether the member that a lock word names still lives; @ask: check its file lock even if the lease runs. */
 	bool holder_alive(uint32_t word, bool ask = false) noexcept;
 
 	/**
-	 * Whether peers still are in accesses of our memory that began in @phase.
-	 * Those of dead members do not count.
+	 * Whether accesses of peers to this member's memory that began in @phase
+	 * still run. Accesses of dead members do not count.
 	 */
 	bool in_flight(unsigned int phase) noexcept;
-	/** Names them in @text: "node 3 (pid 1234), node 7 (pid 1240)". Returns how many there are. */
+	/** Names these peers in @text: "node 3 (pid 1234), node 7 (pid 1240)". Returns their number. */
 	unsigned int visitors(unsigned int phase, char *text, size_t len) noexcept;
 	struct Losses {
-		unsigned int died = 0; /* found dead by this call */
-		bool gone = false;     /* some died or left since the call before, whoever found out */
+		unsigned int died = 0; /* peers that this call found dead */
+		bool gone = false; /* some peers died or left since the last call, even if another member found out */
 	};
-	/** Looks at every peer; logs nothing. */
+	/** Checks all peers; logs nothing. */
 	Losses sweep(uint64_t now) noexcept;
 
 private:
@@ -94,7 +95,7 @@ private:
 	const uint64_t lease_ns_;
 	uint32_t lock_word_ = 0;
 	std::unique_ptr<std::atomic<uint64_t>[]> next_check_;
-	std::unique_ptr<uint32_t[]> gone_; /* incarnations of each node that were gone at the last sweep() */
+	std::unique_ptr<uint32_t[]> gone_; /* number of incarnations of each node that were gone at the last sweep() */
 };
 
 } // namespace aries

@@ -70,7 +70,7 @@ void Observer::release() noexcept
 	fd_ = -1;
 }
 
-/* Nothing in the file is believed before it agrees with the rest. */
+/* Values of the header are used only after they were checked against each other and the file. */
 void Observer::read_header()
 {
 	uint8_t raw[sizeof(SegmentHeader)];
@@ -110,7 +110,7 @@ bool Observer::any_member() const noexcept
 	return locked(fd_, 0, MEMBERS_MAX);
 }
 
-/* Bytes behind those of the members. */
+/* Locks of offices are on bytes after the bytes of members. */
 bool Observer::set_lock(Office office, short type) const noexcept
 {
 	struct flock fl = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* A fabric seen by somebody who is no member of it: tools, a manager. */
+/* A fabric seen by a process that is not a member: tools, a manager. */
 #ifndef ARIES_FABRIC_OBSERVER_HPP
 #define ARIES_FABRIC_OBSERVER_HPP
 
@@ -10,45 +10,46 @@ namespace aries
 {
 
 /**
- * Maps the segment of a fabric that has members, and takes nothing in it: no node address, no lock. So an observer
- * that dies leaves no trace, and one that stays does not keep the file.
+ * Maps the segment of a fabric that has members, without a node address or a lock of its own. So an observer that dies
+ * leaves no trace, and a running observer does not keep the file in existence.
  */
 class Observer
 {
 public:
 	enum class Access : uint8_t { Look, Change };
 
-	/** Throws Error: no such file, no fabric, of another version, damaged, without members; or no right to @access.
+	/** Throws Error if there is no such file, or it is no fabric, of another version, damaged, without members or
+	 * without the permission for @access.
 	 */
 	Observer(const std::string &path, Access access);
 	~Observer();
 	Observer(const Observer &) = delete;
 	Observer &operator=(const Observer &) = delete;
 
-	/** As the first member made it. */
+	/** The shape that the first member chose. */
 	const SegmentShape &shape() const noexcept { return shape_; }
 	NodeSlot &node(uint32_t n) const noexcept
 	{
 		return *reinterpret_cast<NodeSlot *>(base_ + SEGMENT_NODES_OFFSET + n * stride_);
 	}
-	/** Whether a process holds the lock of @node: its member lives. A system call. */
+	/** Whether a process holds the lock of @node, so that its member lives. A system call. */
 	bool member_locked(uint32_t node) const noexcept;
 	/** Whether any member is left. A system call. */
 	bool any_member() const noexcept;
-	/** What only one process may be or do at a time. Given back when the process ends, however it ends. */
+	/** Roles that one process at a time may have. The kernel releases them when the process ends in any way. */
 	enum class Office : uint8_t {
-		Manager, ///< to look after the network all the time
-		Tables,  ///< to change the route tables
+		Manager, ///< manages the network permanently
+		Tables,  ///< changes route tables
 	};
-	/** False if another process has it. Needs Access::Change. */
+	/** Takes a role; false if another process has it. Needs Access::Change. */
 	bool take(Office office) const noexcept;
 	void give_back(Office office) const noexcept;
-	/** Whether another process has it. A system call. */
+	/** Whether another process has a role. A system call. */
 	bool taken(Office office) const noexcept;
 
-	/** Memory of the network model; Access::Look has no right to write to it. */
+	/** Memory of the network model; read-only with Access::Look. */
 	void *network() const noexcept { return base_ + SEGMENT_NODES_OFFSET + shape_.nodes * stride_; }
-	/** Makes room for @bytes at @offset of the network's memory; false if there is none. */
+	/** Allocates @bytes at @offset of the network's memory in the file system; false without space. */
 	bool reserve_network(uint64_t offset, uint64_t bytes) const noexcept;
 
 private:

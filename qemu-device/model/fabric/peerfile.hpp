@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* A file that holds guest memory, and whether it can be relied on. */
+/* A file that holds guest memory, and checks of it. */
 #ifndef ARIES_FABRIC_PEERFILE_HPP
 #define ARIES_FABRIC_PEERFILE_HPP
 
@@ -17,9 +17,9 @@ namespace aries
 enum class MapCause : uint8_t {
 	NONE,
 	NO_MEMORY_YET, /* the node has not published any */
-	CHANGING,      /* it is just doing so */
-	NO_ANSWER,     /* its process has not introduced itself */
-	NOT_GIVEN,     /* a file is not among those that it gave */
+	CHANGING,      /* the node is publishing its memory */
+	NO_ANSWER,     /* the node's process has not introduced itself */
+	NOT_GIVEN,     /* the node has not passed one of the files */
 	NOT_A_FILE,
 	UNSEALED,
 	TOO_SHORT,
@@ -27,14 +27,14 @@ enum class MapCause : uint8_t {
 	NOT_MAPPED,
 	NO_DESCRIPTORS,
 	NO_ROOM,
-	PAGE_LOST, /* was mapped, but a page of it cannot be had */
+	PAGE_LOST, /* mapped, but the kernel cannot provide a page */
 	COUNT,
 };
 
-/** For people: what it means, and the way out. */
+/** Cause and remedy for a log. */
 const char *map_cause_text(MapCause cause) noexcept;
 
-/** What stat() tells of a file: which it is, whoever has it open. */
+/** Identity of a file by stat(), the same in all processes. */
 struct FileId {
 	uint64_t dev;
 	uint64_t ino;
@@ -43,16 +43,17 @@ struct FileId {
 };
 
 /**
- * Whether @fd is a file that guest memory may be in: regular, to be written, and if it is a memfd one that cannot
- * shrink. A mapped file that shrinks means SIGBUS.
+ * Checks that @fd is a file that may hold guest memory: regular, writable, and if it is a memfd, sealed against
+ * shrinking. Accesses to a mapped file that has shrunk raise SIGBUS.
  */
 MapCause check_ram_file(int fd, FileId &id, uint64_t &size) noexcept;
 
-/** All of a peer's file, mapped. In parts it could not be: parts of huge pages have no mapping. */
+/** A peer's file, mapped as a whole: parts of huge pages cannot be mapped. */
 class PeerFile
 {
 public:
-	/** Maps what @fd refers to; nullptr, and why in @cause. The descriptor may be closed afterwards. */
+	/** Maps the file of @fd; returns nullptr on failure, and sets @cause. The descriptor may be closed afterwards.
+	 */
 	static std::shared_ptr<const PeerFile> map(int fd, MapCause &cause) noexcept;
 
 	/** Throws std::bad_alloc. @page: bytes of a page of the mapping */
@@ -64,7 +65,7 @@ public:
 	PeerFile(const PeerFile &) = delete;
 	PeerFile &operator=(const PeerFile &) = delete;
 
-	/** A page of it could not be had: what was written there is lost, and it has to be mapped anew. */
+	/** Whether a page was lost: data written there are lost, and the file has to be mapped anew. */
 	bool lossy() const noexcept { return guard_->lossy(); }
 
 	const FileId id;

@@ -19,12 +19,12 @@ namespace aries
 namespace
 {
 
-constexpr uint64_t JOIN_NS = 2'000'000'000;     /* for all that are there when we come */
-constexpr uint64_t PATIENCE_NS = 1'000'000'000; /* for one that is needed and has not answered */
+constexpr uint64_t JOIN_NS = 2'000'000'000;     /* for all members that are there when this one joins */
+constexpr uint64_t PATIENCE_NS = 1'000'000'000; /* for a member whose memory is needed and that has not answered */
 constexpr uint64_t ASK_NS = 50'000'000;
 constexpr uint64_t ASK_AGAIN_NS = 1'000'000'000;
 constexpr std::chrono::milliseconds STEP(5);
-constexpr useconds_t GARBAGE_US = 100; /* who sends such is served slowly */
+constexpr useconds_t GARBAGE_US = 100; /* pause after an invalid datagram, so that a flood of them costs little */
 
 constexpr uint32_t bit(MapCause cause)
 {
@@ -54,7 +54,7 @@ void PeerFiles::serve()
 
 bool PeerFiles::present(uint32_t node) noexcept
 {
-	/* Nobody here has the memory of one that is carried to another host. */
+	/* Memory of a node on another host cannot be mapped here. */
 	return node != node_ && !segment_.node(node).carrier.load() &&
 	       members_.presence(node, now_ns()) == Presence::ALIVE;
 }
@@ -114,7 +114,7 @@ void PeerFiles::give(const aries_ram *ram, size_t count)
 	});
 }
 
-/* Mutex held. What cannot be delivered the peer asks for when it needs it. */
+/* Mutex held. If the introduction cannot be delivered, the peer asks when it needs the memory. */
 bool PeerFiles::send(uint32_t node, bool answer) noexcept
 {
 	Introduction head;
@@ -159,7 +159,7 @@ void PeerFiles::receive() noexcept
 	}
 }
 
-/* Whatever it says may be a lie: it must only fit into what we keep. */
+/* The sender is not trusted: its values are checked only for fitting into our tables. */
 void PeerFiles::take(const Introduction &head, Passed &passed) noexcept
 {
 	if (head.node >= segment_.nodes() || head.node == node_)
@@ -216,7 +216,8 @@ std::shared_ptr<const PeerFile> PeerFiles::find(uint32_t node, FileId id, MapCau
 		return nullptr;
 	for (uint32_t i = 0; i < peer.count; i++) {
 		if (peer.files[i]->id == id && peer.files[i]->lossy()) {
-			cause = MapCause::NOT_GIVEN; /* its descriptor is closed: the peer has to give it again */
+			cause = MapCause::NOT_GIVEN; /* our descriptor is closed, so the peer has to pass the file again
+						      */
 			return nullptr;
 		}
 		if (peer.files[i]->id == id) {
@@ -268,7 +269,7 @@ void PeerFiles::complain(uint32_t node, MapCause cause) noexcept
 	pending_.fetch_add(1);
 }
 
-/* One that does not renew its lease does not run: what we sent would only lie in its socket. */
+/* A peer that does not renew its lease does not run: datagrams would only wait in its socket. */
 void PeerFiles::tick(uint64_t now) noexcept
 {
 	const std::lock_guard guard(mutex_);

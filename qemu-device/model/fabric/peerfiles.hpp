@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* The files that guest memory is in: ours are given to peers, theirs come from them. */
+/* Files with guest memory: own files are passed to peers, and the peers' files are received. */
 #ifndef ARIES_FABRIC_PEERFILES_HPP
 #define ARIES_FABRIC_PEERFILES_HPP
 
@@ -20,9 +20,10 @@ namespace aries
 {
 
 /**
- * A member introduces itself to those that are there when it comes, and again when its memory is in other files; they
- * introduce themselves in turn. A thread answers, so it does not matter what the host is doing. A peer that is stopped
- * when we come can answer only when it goes on: who needs its memory waits a while, the first time, and then gives up.
+ * A member introduces itself to the existing members when it joins, and again when its memory is in other files; the
+ * other members introduce themselves in turn. A thread answers, so that the host need not do anything. A peer that is
+ * stopped when this member joins can answer only when it continues: the first operation that needs its memory waits for
+ * a while, and later ones fail at once.
  */
 class PeerFiles
 {
@@ -33,42 +34,42 @@ public:
 	PeerFiles(const PeerFiles &) = delete;
 	PeerFiles &operator=(const PeerFiles &) = delete;
 
-	/** Starts to answer. Throws. */
+	/** Starts the thread that answers. Throws. */
 	void serve();
-	/** Introduces us to all members, and waits a while for those that live to answer. */
+	/** Introduces this member to all members, and waits for a while until living members have answered. */
 	void introduce() noexcept;
-	/** From now on our memory is in these files, and peers are told. Throws Error. */
+	/** Sets the files with our memory, and passes them to peers. Throws Error. */
 	void give(const aries_ram *ram, size_t count);
 
-	/** A file of @node; nullptr and @cause if it is not there. */
+	/** A file of @node; nullptr, with @cause set, if it was not passed. */
 	std::shared_ptr<const PeerFile> find(uint32_t node, FileId id, MapCause &cause) noexcept;
-	/** Waits for what is missing. Return: whether to look again; false at once if that is of no use. */
+	/** Waits for a missing file. Return: whether to call find() again; false at once if waiting cannot help. */
 	bool wait(uint32_t node, MapCause cause) noexcept;
-	/** All of its memory was found. */
+	/** All memory of @node was found. */
 	void reached(uint32_t node) noexcept;
-	/** It could not be: counted, and told once. */
+	/** Memory of @node cannot be reached: counted, and logged once for each cause. */
 	void complain(uint32_t node, MapCause cause) noexcept;
 
-	/** From time to time: asks members that have not introduced themselves. */
+	/** Called regularly: asks members that have not introduced themselves. */
 	void tick(uint64_t now) noexcept;
-	/** A line for the log; false if there is nothing to tell. */
+	/** A line for the log; false if there is none. */
 	bool poll(char *line, size_t len) noexcept;
-	/** The memory of @node in a few words. */
+	/** Describes the memory of @node in a few words. */
 	void describe(uint32_t node, char *text, size_t len) noexcept;
 
 private:
 	struct Peer {
-		uint32_t incarnation = 0; /* of what follows */
+		uint32_t incarnation = 0; /* of the peer that the other members belong to */
 		Descriptor door;
 		std::array<std::shared_ptr<const PeerFile>, ARIES_RAM_MAX> files;
 		uint32_t count = 0;
-		MapCause refused = MapCause::NONE; /* why some of its files are not there */
+		MapCause refused = MapCause::NONE; /* why some files are missing */
 		MapCause last = MapCause::NONE;
-		uint32_t told = 0;    /* a bit for each cause */
-		uint32_t pending = 0; /* those that wait for poll() */
+		uint32_t told = 0;    /* a bit for each cause that was logged */
+		uint32_t pending = 0; /* causes that wait for poll() */
 		uint64_t failures = 0;
 		uint64_t asked_ns = 0;
-		uint64_t patience_ns = 0; /* until when it is waited for */
+		uint64_t patience_ns = 0; /* end of the time to wait for the peer */
 	};
 
 	void receive() noexcept;
@@ -85,7 +86,7 @@ private:
 	MemberSocket socket_;
 	std::unique_ptr<Peer[]> peers_;
 	std::vector<Descriptor> own_;
-	std::mutex mutex_; /* of all that may change */
+	std::mutex mutex_; /* protects peers_ and own_ */
 	std::condition_variable arrived_;
 	std::atomic<bool> stop_{false};
 	std::atomic<uint32_t> pending_{0}; /* lines for poll() */

@@ -48,12 +48,12 @@ void PeerMaps::set_own(const aries_ram *ram, size_t count)
 		sections[i] = {ram[i].gpa, ram[i].size, uint64_t(st.st_dev), uint64_t(st.st_ino), ram[i].fd_offset};
 		map->add(ram[i].gpa, ram[i].size, static_cast<uint8_t *>(ram[i].host));
 	}
-	/* Peers shall have the descriptors when they see the sections. */
+	/* Peers must have the descriptors before they see the sections. */
 	files_.give(ram, count);
 	std::lock_guard guard(mutex_);
 
 	make_room();
-	slot.ram_version.exchange(version - 1); /* no store of the sections moves before it */
+	slot.ram_version.exchange(version - 1); /* a full barrier: stores of the sections come after it */
 	memcpy(slot.ram, sections, sizeof(sections));
 	slot.ram_count = uint32_t(count);
 	slot.ram_version.store(version, std::memory_order_release);
@@ -68,7 +68,7 @@ void PeerMaps::withdraw() noexcept
 	slot.ram_count = 0;
 }
 
-/* Mutex held, and before anything is changed: without room for a map that is replaced none may be. */
+/* Mutex held. Called before anything changes: a map must not be replaced without room in the list of retired maps. */
 void PeerMaps::make_room()
 {
 	if (retired_.size() == retired_.capacity())
@@ -120,12 +120,12 @@ bool PeerMaps::look_at_pages(uint32_t node, const RamMap *map) noexcept
 		const std::lock_guard guard(mutex_);
 
 		if (current_[node].load() != map)
-			return true; /* another thread has seen it */
+			return true; /* another thread has replaced the map already */
 		try {
 			make_room();
 			replace(node, nullptr);
 		} catch (const std::bad_alloc &) {
-			return true; /* the next visit ends like this one, and tries again */
+			return true; /* the next visit fails like this one, and tries again */
 		}
 	}
 	files_.complain(node, MapCause::PAGE_LOST);
@@ -141,7 +141,7 @@ std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node, MapCause &cause)
 
 	memcpy(sections, slot.ram, sizeof(sections));
 	cause = count == 0 || count > ARIES_RAM_MAX ? MapCause::NO_MEMORY_YET : MapCause::CHANGING;
-	/* Adding nothing looks at the version after all loads of the sections. */
+	/* The addition of 0 is a barrier: it reads the version after all loads of the sections. */
 	if (cause != MapCause::CHANGING || (version & 1) || slot.ram_version.fetch_add(0) != version)
 		return nullptr;
 	auto map = std::make_unique<RamMap>(version);
@@ -152,7 +152,7 @@ std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node, MapCause &cause)
 
 		if (!file)
 			return nullptr;
-		/* Behind its end there is SIGBUS. */
+		/* Accesses behind the end of the file raise SIGBUS. */
 		cause = MapCause::TOO_SHORT;
 		if (sec.size > file->size || sec.fd_offset > file->size - sec.size)
 			return nullptr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Guest memory of all nodes, as far as this process has mapped it. */
+/* Mappings of the guest memory of all nodes in this process. */
 #ifndef ARIES_FABRIC_PEERMAP_HPP
 #define ARIES_FABRIC_PEERMAP_HPP
 
@@ -29,20 +29,20 @@ public:
 	RamMap(const RamMap &) = delete;
 	RamMap &operator=(const RamMap &) = delete;
 
-	/** @file: what the piece is in, if it is a peer's; stays mapped as long as the map is there */
+	/** @file: file that contains the piece, of a peer; stays mapped as long as the map exists */
 	void add(uint64_t gpa, uint64_t size, uint8_t *host, std::shared_ptr<const PeerFile> file = nullptr)
 	{
 		files_[count_] = std::move(file);
 		pieces_[count_++] = {gpa, size, host};
 	}
 	uint64_t version() const noexcept { return version_; }
-	/** A page of a peer's file could not be had. */
+	/** Whether a page of a peer's file was lost. */
 	bool lossy() const noexcept
 	{
 		return std::any_of(files_.begin(), files_.begin() + ptrdiff_t(count_),
 				   [](const auto &file) { return file && file->lossy(); });
 	}
-	/** lossy(), to be asked after an access. */
+	/** As lossy(), to be called after an access. */
 	bool lost() const noexcept
 	{
 		std::atomic_signal_fence(std::memory_order_seq_cst); /* behind the access */
@@ -50,10 +50,10 @@ public:
 	}
 	size_t count() const noexcept { return count_; }
 
-	/** One of no bytes if there is no memory. */
+	/** The first piece; a piece of 0 bytes if there is no memory. */
 	const Piece *first() const noexcept { return pieces_; }
 
-	/** What @gpa is in, nullptr if it is not memory. */
+	/** The piece that contains @gpa, nullptr if it is not memory. */
 	const Piece *piece(uint64_t gpa) const noexcept
 	{
 		for (size_t i = 0; i < count_; i++) {
@@ -86,7 +86,7 @@ public:
 		return host && length <= have ? host : nullptr;
 	}
 
-	/** Bus address of what find() has found. */
+	/** Bus address of a pointer from find(). */
 	uint64_t address(const uint8_t *host) const noexcept
 	{
 		for (size_t i = 0; i < count_; i++) {
@@ -106,9 +106,9 @@ private:
 };
 
 /**
- * The current RamMap of each node. A map may be used by a thread that holds a
- * FlightGuard on its node and has loaded it inside; for the node itself also
- * under the lock of one of its queues.
+ * The current RamMap of each node. A thread may use a map while it holds a
+ * FlightGuard on the node, if it has loaded the map under the guard; the own map
+ * also under the lock of one of the own queues.
  */
 class PeerMaps
 {
@@ -116,12 +116,13 @@ public:
 	PeerMaps(Segment &segment, Membership &members, Wake &wake);
 	~PeerMaps();
 
-	/** Whence descriptors of the peers' memory come. */
+	/** Source of descriptors of the peers' memory. */
 	PeerFiles &files() noexcept { return files_; }
 
 	/**
-	 * Memory of a peer, mapped on first use; nullptr if that fails, which is told. Hold a FlightGuard on it, and no
-	 * lock in the segment: a peer that has not given its descriptors yet is waited for.
+	 * Memory of a peer, mapped on first use; nullptr if that fails, which is logged. The caller holds a FlightGuard
+	 * on the peer, and no lock in the segment, because this waits for a peer that has not passed its descriptors
+	 * yet.
 	 */
 	const RamMap *of(uint32_t node) noexcept
 	{
@@ -135,9 +136,9 @@ public:
 	}
 
 	/**
-	 * To be asked after an access to memory of @node by @map, before it counts as done: whether a page could not be
-	 * had, so that what was read is zeros and what was written is lost. Then the memory is mapped anew for the next
-	 * visit. Hold the FlightGuard, and no lock in the segment.
+	 * To be called after an access to memory of @node by @map, before the access counts as done. Return: whether a
+	 * page was lost, so that zeros were read, or written data are lost. The memory is mapped anew for the next
+	 * visit then. The caller holds the FlightGuard, and no lock in the segment.
 	 */
 	bool lost(uint32_t node, const RamMap *map) noexcept
 	{
@@ -151,21 +152,21 @@ public:
 	/** Publishes our memory to the peers; throws Error. The caller then waits for users of the old map and reaps.
 	 */
 	void set_own(const aries_ram *ram, size_t count);
-	/** Peers can no longer map us. */
+	/** Peers can no longer map our memory. */
 	void withdraw() noexcept;
 
-	/** Frees replaced maps of nodes in which this process has nothing in flight. */
+	/** Frees replaced maps of nodes at which this process has no accesses in flight. */
 	void reap() noexcept;
-	/** Replaced maps of ourselves go when @ticket is done, if none was named for them before. */
+	/** Replaced own maps without a ticket are to be freed when @ticket is done. */
 	void retire_own(uint64_t ticket) noexcept;
-	/** Frees those whose ticket is not above @done. */
+	/** Frees replaced own maps whose ticket is not above @done. */
 	void reap_own(uint64_t done) noexcept;
 
 private:
 	struct Retired {
 		uint32_t node;
 		std::unique_ptr<const RamMap> map;
-		uint64_t ticket = UINT64_MAX; /* of ourselves */
+		uint64_t ticket = UINT64_MAX; /* of own maps */
 	};
 
 	const RamMap *open_peer(uint32_t node) noexcept;
@@ -178,7 +179,7 @@ private:
 	const uint32_t node_;
 	PeerFiles files_;
 	std::unique_ptr<std::atomic<const RamMap *>[]> current_;
-	std::mutex mutex_; /* opening, replacing, reaping */
+	std::mutex mutex_; /* for opening, replacing and reaping */
 	std::vector<Retired> retired_;
 };
 

@@ -14,8 +14,8 @@ namespace aries
 {
 
 /**
- * Starts a thread that takes no signals: those are for the host's own. It takes SIGBUS from its first visit to memory
- * on (admit_bus_errors()). Throws if there can be no more threads.
+ * Starts a thread that takes no signals, which are for the host's threads. The thread takes SIGBUS from its first visit
+ * to memory on (admit_bus_errors()). Throws if no thread can be made.
  */
 template <typename Body> std::thread quiet_thread(Body &&body)
 {

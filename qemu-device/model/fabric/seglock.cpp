@@ -12,7 +12,7 @@ namespace aries
 namespace
 {
 
-/** Tells the processor that this is a waiting loop. */
+/** Tells the processor that this is a spin loop. */
 void relax() noexcept
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -30,8 +30,8 @@ static_assert(uint64_t(Patience::BRIEF) <= ASK_NS && uint64_t(Patience::LONG) > 
 } // namespace
 
 /*
- * Whoever has waited long says so in the word, so that those who come after wait for the same holder briefly only. The
- * holder's unlock() takes that away.
+ * A member that has waited long sets a bit in the word, so that later members wait for the same holder only briefly.
+ * The holder's unlock() clears the bit.
  */
 void SegLock::wait(Membership &members, uint64_t patience_ns) noexcept
 {

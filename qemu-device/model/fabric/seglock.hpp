@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Locks in the segment that survive the death of their holder: had together with the repair of what they protect. */
+/* Locks in the segment that survive the death of their holder: taking one repairs what it protects. */
 #ifndef ARIES_FABRIC_SEGLOCK_HPP
 #define ARIES_FABRIC_SEGLOCK_HPP
 
@@ -10,19 +10,20 @@ namespace aries
 {
 
 /**
- * How long to wait for a member that holds a lock, lives and does not run (a debugger, a freezer). Nobody but its
- * holder ends such a lock, however long it takes: who does not get it leaves a mark, or fails. Threads of our own
- * process are always waited for: they run if we do.
+ * How long to wait for a member that holds a lock, lives and does not run (because of a debugger or a freezer). Such a
+ * lock is never taken away from its holder: a member that does not get it leaves a mark, or fails. Threads of this
+ * process are waited for without a limit, because they run.
  */
 enum class Patience : uint64_t {
-	NONE = 0,          /* the owner's regular look: it comes again */
-	BRIEF = 1'000'000, /* ns; nothing is lost without the lock, and a critical section takes a thousandth of that */
+	NONE = 0,          /* for the owner's regular sweep, which is repeated */
+	BRIEF = 1'000'000, /* ns; for callers that lose nothing without the lock; a critical section takes a thousandth
+			    */
 	LONG = 1'000'000'000,
 };
 
 /**
- * The word of a lock is 0, or names its holder (Membership::lock_word()); one of a dead member is taken over. Only
- * Guard makes one, which has what is protected repaired then.
+ * The word of a lock is 0, or names its holder (Membership::lock_word()). The lock of a dead member is taken over. Only
+ * Guard makes a SegLock, and has the protected block repaired after a take-over.
  */
 class SegLock
 {
@@ -45,7 +46,7 @@ class SegLock
 			word_.store(0, std::memory_order_release);
 		held_ = false;
 	}
-	/* The repair is left to somebody else: the dead member holds it again. */
+	/* Leaves the repair to another member: the dead member holds the lock again. */
 	void give_back() noexcept
 	{
 		word_.store(dead_, std::memory_order_release);
@@ -67,8 +68,9 @@ public:
  *
  * Block has
  *     std::atomic<uint32_t> &lock()   its lock
- *     bool repair()                   puts right what a holder that died at any instruction may have left; the lock is
- *                                     held. False: not by us, who cannot reach what it takes. Then the lock is not had.
+ *     bool repair()                   repairs what a holder that died at any instruction may have left; the lock is
+ *                                     held. False if this member cannot reach what the repair needs: then the lock is
+ *                                     not taken.
  */
 template <typename Block> class Guard
 {
@@ -87,7 +89,7 @@ private:
 	SegLock lock_;
 };
 
-/** The same for what only threads of this process touch; held for one operation at most. */
+/** A lock for data that only threads of this process use; held for one operation at most. */
 class SpinLock
 {
 public:

@@ -28,7 +28,7 @@ uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
-/** One decimal, rounded up. */
+/** MiB with one decimal, rounded up. */
 std::string mib(uint64_t bytes)
 {
 	const uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
@@ -108,7 +108,7 @@ Segment::~Segment()
 		if (!any_member() && named()) {
 			remove_sockets();
 			unlink(path_.c_str());
-			remove_files_beside(); /* behind the segment: see FileBeside::write() */
+			remove_files_beside(); /* after the segment: see FileBeside::write() */
 		}
 	}
 	release();
@@ -119,7 +119,7 @@ void Segment::let_others_in() noexcept
 	flock(fd_, LOCK_UN);
 }
 
-/* Those of members that were killed. */
+/* Removes sockets of members that were killed. */
 void Segment::remove_sockets() const noexcept
 {
 	for (uint32_t n = 0; n < nodes_; n++) {
@@ -138,7 +138,7 @@ void Segment::release() noexcept
 	fd_ = -1;
 }
 
-/* Returns false if the name meanwhile belongs to another file. */
+/* Return: false if the name belongs to another file by now. */
 bool Segment::open_file()
 {
 	struct stat mine;
@@ -176,7 +176,7 @@ bool Segment::member_locked(uint32_t node) const noexcept
 	struct flock fl = member_lock(F_WRLCK, node, 1);
 
 	if (node == node_ || held_[node])
-		return true; /* our own description never conflicts with itself */
+		return true; /* locks of our own file description do not conflict with each other */
 	return fcntl(fd_, F_OFD_GETLK, &fl) < 0 || fl.l_type != F_UNLCK;
 }
 
@@ -187,7 +187,7 @@ bool Segment::lock_member(uint32_t node)
 	return fcntl(fd_, F_OFD_SETLK, &fl) == 0;
 }
 
-/* Called with the file locked. What dead members left is thrown away, whatever its version. */
+/* Called with the file locked. A file without living members is made anew, whatever its version. */
 void Segment::adopt_or_create(const SegmentShape &shape)
 {
 	struct stat st;
@@ -210,8 +210,8 @@ void Segment::adopt_or_create(const SegmentShape &shape)
 }
 
 /*
- * Never write to a file of somebody else's that was named by mistake: what has contents must say that it is a fabric,
- * or that it was about to become one when its maker died.
+ * Prevents writing to a foreign file that was named by mistake: a file with contents must begin with the magic number
+ * of a fabric, or of a fabric whose creator died.
  */
 void Segment::check_ours() const
 {
@@ -267,10 +267,10 @@ bool Segment::reserve_carry(uint32_t node) const noexcept
 }
 
 /*
- * All of it is had now, also the parts of members to come: a store into a file that cannot grow ends the process. Only
- * the routers, of which there may be thousands that nobody ever uses, are a hole of @hole_bytes, and what most nodes
- * never have on its way to other hosts is another one. A crash in between leaves an empty file or one that says what it
- * is.
+ * Allocates the file now, including the parts of later members, because a store into a file that cannot grow ends the
+ * process. Two parts stay holes: the routers (@hole_bytes), thousands of which may never be used, and the areas for
+ * requests to other hosts, which most nodes never use. After a crash in between, the file is empty or begins with
+ * SEGMENT_BEING_MADE.
  */
 void Segment::allocate(uint64_t hole_bytes)
 {

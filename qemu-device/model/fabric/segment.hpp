@@ -18,29 +18,29 @@ namespace aries
 /** CLOCK_MONOTONIC in nanoseconds; the same clock in all members. */
 uint64_t now_ns() noexcept;
 
-/** What every member of a fabric must agree on. */
+/** Values that all members of a fabric must agree on. */
 struct SegmentShape {
 	uint32_t nodes;
 	uint32_t routers_per_chassis;
 	uint32_t chassis_per_group;
 	uint32_t machine_nodes;
 	uint64_t network_bytes;
-	uint64_t router_bytes; /* the first part of them: had page by page, see reserve_network() */
+	uint64_t router_bytes; /* the first part of network_bytes, allocated page by page: see reserve_network() */
 };
 
 /**
- * One member's mapping of the segment. The constructor leaves with the
- * member's byte of the file locked (an OFD lock that dies with the process);
- * while anybody holds such a lock the file is kept, else it is made anew.
- * Nobody else joins until let_others_in(): what members must not have twice
- * can be compared and taken before.
+ * One member's mapping of the segment. The constructor locks the member's byte of
+ * the file (an OFD lock, which the kernel releases with the process). While any
+ * process holds such a lock the file is kept, otherwise it is made anew. No other
+ * member can join until let_others_in(), so that values that must be unique can be
+ * compared and taken before.
  */
 class Segment
 {
 public:
-	/** Throws Error: file not usable, other version or shape in use, @node taken. */
+	/** Throws Error if the file is not usable, or in use with another version or shape, or @node is taken. */
 	Segment(const std::string &path, const SegmentShape &shape, uint32_t node);
-	/** Gives the lock back; the last member removes the file. */
+	/** Releases the lock; the last member removes the file. */
 	~Segment();
 	Segment(const Segment &) = delete;
 	Segment &operator=(const Segment &) = delete;
@@ -58,7 +58,7 @@ public:
 
 	using Flights = Flight[FLIGHT_LANES];
 
-	/** Traffic of @initiator at @target. */
+	/** Accesses of @initiator at @target. */
 	Flights &flights(uint32_t target, uint32_t initiator) const noexcept
 	{
 		auto *first =
@@ -66,33 +66,34 @@ public:
 		return first[initiator];
 	}
 
-	/** Other members may join from now on. */
+	/** Allows other members to join. */
 	void let_others_in() noexcept;
 
 	/**
-	 * Memory of the network model, all zero when the fabric was made. The part of the routers must not even be read
+	 * Memory of the network model, all zero when the fabric was made. The routers' part must not even be read
 	 * before reserve_network().
 	 */
 	void *network() const noexcept { return base_ + network_offset(); }
 
-	/** Makes room for @bytes at @offset of the network's memory; false if there is none. Any thread; a system call.
+	/** Allocates @bytes at @offset of the network's memory in the file system; false without space. Any thread; a
+	 * system call.
 	 */
 	bool reserve_network(uint64_t offset, uint64_t bytes) const noexcept;
 
 	/**
-	 * Requests of @node for other hosts; at the end of the file, and not even to be read before reserve_carry() or
-	 * a key of the area was announced.
+	 * Area for requests of @node to other hosts, at the end of the file. Must not even be read before
+	 * reserve_carry(), or before the node has announced that its area has a key.
 	 */
 	CarryArea &carry(uint32_t node) const noexcept
 	{
 		return *reinterpret_cast<CarryArea *>(base_ + network_end() + node * sizeof(CarryArea));
 	}
-	/** Makes room for the area of @node; false if there is none. A system call. */
+	/** Allocates the area of @node in the file system; false without space. A system call. */
 	bool reserve_carry(uint32_t node) const noexcept;
 
 	/**
-	 * Takes the lock of another address, until the segment is closed: we are the carrier of that node. False if a
-	 * member has it.
+	 * Takes the lock of another address until the segment is closed: this member is the carrier of that node. False
+	 * if another member has the lock.
 	 */
 	bool hold_address(uint32_t node) noexcept
 	{
@@ -103,10 +104,10 @@ public:
 	/** Whether a process holds the lock of @node; a system call. */
 	bool member_locked(uint32_t node) const noexcept;
 
-	/** Our address is in use from now on. */
+	/** Marks our address as used. */
 	void mark_joined() noexcept { mark_joined(node_); }
 	void mark_joined(uint32_t node) noexcept { header().joined[node / 64].fetch_or(uint64_t(1) << (node % 64)); }
-	/** Calls @visit with each node that ever joined: what must not grow with the size of the fabric uses this. */
+	/** Calls @visit with each node that ever joined, for work that must not grow with the size of the fabric. */
 	template <typename Visit> void for_each_joined(Visit &&visit) const
 	{
 		for (uint32_t word = 0; word < MEMBERS_MAX / 64; word++) {
@@ -142,7 +143,7 @@ private:
 	int fd_ = -1;
 	uint32_t nodes_ = 0;
 	uint32_t node_ = 0;
-	std::bitset<MEMBERS_MAX> held_; /* addresses besides our own whose locks are ours; before others may ask */
+	std::bitset<MEMBERS_MAX> held_; /* other addresses whose locks this member holds */
 	uint64_t stride_ = 0;
 	uint64_t total_ = 0;
 	uint8_t *base_ = nullptr;

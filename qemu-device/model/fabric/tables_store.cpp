@@ -42,7 +42,7 @@ void TablesStore::write(uint32_t generation, std::span<const std::byte> bytes) c
 	file(generation).write(bytes);
 }
 
-/* Without memory of its own: whoever leaves a fabric cleans up, whatever has happened to it. */
+/* Allocates no memory, so that a member that leaves can clean up in any state. */
 template <typename Keep> void TablesStore::remove_unless(const std::string &path, Keep &&keep) noexcept
 {
 	const size_t slash = path.rfind('/');

@@ -10,7 +10,8 @@ namespace aries
 {
 
 /**
- * A generation is SEGMENT.tables.N, which never changes after it was written. What is in it is not the store's.
+ * The file of a generation is SEGMENT.tables.N, which never changes after it was written. The store does not interpret
+ * it.
  */
 class TablesStore
 {
@@ -21,17 +22,17 @@ public:
 	std::string path(uint32_t generation) const;
 
 	/**
-	 * The bytes of a generation. Throws Error with one line: it is not there, cannot be read, is no file, is longer
-	 * than any tables, or belongs to somebody else than the segment.
+	 * The bytes of a generation. Throws Error with one line if the file does not exist, cannot be read, is not
+	 * regular, is longer than any tables, or has another owner than the segment.
 	 */
 	std::vector<std::byte> read(uint32_t generation) const;
 
-	/** Makes a generation, in place of one that is there; owner and mode are the segment's. Throws Error. */
+	/** Makes or replaces a generation; owner and mode are those of the segment. Throws Error. */
 	void write(uint32_t generation, std::span<const std::byte> bytes) const;
 
-	/** All but two generations, and what was left by those who died while writing. */
+	/** Removes all but two generations, and files of writers that died. */
 	void keep_only(uint32_t generation, uint32_t other) const noexcept;
-	/** All of them, of the fabric with this segment. */
+	/** Removes all generations of the fabric with this segment. */
 	static void remove_all(const std::string &segment) noexcept;
 
 private:

@@ -11,7 +11,7 @@ namespace aries
 namespace
 {
 
-constexpr int DRAIN_MAX = 256; /* datagrams at once; what is left wakes us again */
+constexpr int DRAIN_MAX = 256; /* datagrams at once; further ones wake the host again */
 
 } // namespace
 
@@ -32,7 +32,7 @@ Wake::~Wake()
 	}
 }
 
-/* Threads may be about to ring: the number never becomes that of something else. */
+/* Other threads may be about to ring, so the descriptor's number is kept for bells of this node. */
 void Wake::learn(uint32_t node, Descriptor bell) noexcept
 {
 	const int known = bells_[node].load();
@@ -49,7 +49,7 @@ void Wake::raise(uint32_t node, uint32_t vectors) noexcept
 	const int bell = bells_[node].load();
 
 	slot.irq_vectors.fetch_or(vectors);
-	/* A full socket means that it will wake anyway, a dead one that nobody listens. */
+	/* A full socket wakes its owner anyway, and a dead one has no owner. */
 	if (bell >= 0 && !slot.wake_sent.exchange(1))
 		send(bell, "w", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
