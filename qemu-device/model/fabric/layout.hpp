@@ -291,8 +291,8 @@ struct alignas(64) RmtSlot {
 };
 
 /*
- * The blocks of a node's slot. nic/registers/blocks.cpp defines for each block what happens when the node's address gets another
- * owner, when the NIC is reset, when a member dies, and regularly.
+ * The blocks of a node's slot. nic/registers/blocks.cpp defines for each block what happens when the node's address
+ * gets another owner, when the NIC is reset, when a member dies, and regularly.
  */
 
 struct alignas(64) MemberBlock {
