@@ -10,15 +10,6 @@
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
 
-/** kgni_cq_drop_copy() - free the copy of a message's contents. Context: gni_cq.lock held. */
-void kgni_cq_drop_copy(struct kgni_request *r)
-{
-	if (r->copy && r->copy->lost)
-		WRITE_ONCE(r->ep->smsg_mending, r->ep->smsg_mending - 1);
-	kfree(r->copy);
-	r->copy = NULL;
-}
-
 /*
  * Has the sender of this message seen the status of its put? If so, what it recorded about the
  * message is visible here, too.

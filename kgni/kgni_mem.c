@@ -146,20 +146,6 @@ static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_
 	return found;
 }
 
-/** kgni_mem_end() - deregister memory; the caller frees the registration. Context: sleeps. */
-void kgni_mem_end(const struct kgni_mem *mem)
-{
-	int rc = aries_region_deregister(mem->region, mem->hold_ms);
-
-	/*
-	 * This cannot fail: kGNI posts no receives into the memory, and if the NIC does not stop
-	 * using it the NIC's driver reports that.
-	 */
-	WARN_ONCE(rc, "deregistration of memory: %d\n", rc);
-	if (mem->cq)
-		kgni_cq_unregister(mem->cq);
-}
-
 /* gni_mem_deregister() - deregister memory, see gni_pub.h. Context: any. */
 gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl,
 				int hold_timeout)

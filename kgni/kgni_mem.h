@@ -29,10 +29,10 @@ static inline bool kgni_mem_same(const struct kgni_mem *mem, const gni_mem_handl
 	return mem->handle.qword1 == handle->qword1 && mem->handle.qword2 == handle->qword2;
 }
 
-void kgni_mem_end(const struct kgni_mem *mem);
 void kgni_mem_close(struct gni_nic *nic);
 
 /* kgni_mem_later.c */
+void kgni_mem_end(const struct kgni_mem *mem);
 int kgni_mem_later_start(void);
 void kgni_mem_later_end(void);
 void kgni_mem_later_init(struct gni_nic *nic);

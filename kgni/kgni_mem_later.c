@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "gni_memhandle.h"
+#include "kgni_cq.h"
 #include "kgni_mem.h"
 
 /* Free the records of holds that have ended. Context: nic->lock held. */
@@ -69,6 +70,20 @@ int kgni_mem_later_start(void)
 void kgni_mem_later_end(void)
 {
 	destroy_workqueue(kgni_mem_wq);
+}
+
+/** kgni_mem_end() - deregister memory; the caller frees the registration. Context: sleeps. */
+void kgni_mem_end(const struct kgni_mem *mem)
+{
+	int rc = aries_region_deregister(mem->region, mem->hold_ms);
+
+	/*
+	 * This cannot fail: kGNI posts no receives into the memory, and if the NIC does not stop
+	 * using it the NIC's driver reports that.
+	 */
+	WARN_ONCE(rc, "deregistration of memory: %d\n", rc);
+	if (mem->cq)
+		kgni_cq_unregister(mem->cq);
 }
 
 static void kgni_mem_later_work(struct work_struct *work)

@@ -24,10 +24,12 @@ struct kgni_call {
 
 int kgni_tell_start(void);
 void kgni_tell_end(void);
-void kgni_tell_init(struct gni_nic *nic);
 void kgni_tell(struct gni_nic *nic);
 bool kgni_tell_inside(const struct gni_nic *nic);
 void kgni_tell_wait(struct gni_nic *nic, const struct gni_err *err);
+
+/* kgni_tell_work.c */
+void kgni_tell_init(struct gni_nic *nic);
 void kgni_tell_stop(struct gni_nic *nic);
 void kgni_tell_free(struct gni_nic *nic);
 
