@@ -80,9 +80,9 @@ struct pp {
 	int failed;
 };
 
+/* pp_nic.c */
 extern struct pp pp;
 
-/* pp_nic.c */
 int pp_open(void);
 void pp_close(void);
 int pp_meet(void);

@@ -16,11 +16,6 @@
 
 #include "pp.h"
 
-struct pp pp = {
-	.wq = __WAIT_QUEUE_HEAD_INITIALIZER(pp.wq),
-	.answer = COMPLETION_INITIALIZER(pp.answer),
-};
-
 module_param_named(peer, pp.peer, uint, 0444);
 MODULE_PARM_DESC(peer, "address of the other node's NIC; loading waits for it");
 

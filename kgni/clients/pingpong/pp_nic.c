@@ -13,6 +13,11 @@
 #define PP_CREDITS 16
 #define PP_WORD (PP_MEMORY - PAGE_SIZE) /* incoming data is stored here, outgoing data beside it */
 
+struct pp pp = {
+	.wq = __WAIT_QUEUE_HEAD_INITIALIZER(pp.wq),
+	.answer = COMPLETION_INITIALIZER(pp.answer),
+};
+
 /* The peer has sent a message or a put. Context: any, including hard interrupts. */
 static void pp_happened(u32 device, u64 unused)
 {
