@@ -402,14 +402,18 @@ static inline u32 ipogif_address_of(const u8 *mac)
 	return mac[3] << 16 | mac[4] << 8 | mac[5];
 }
 
-/* ipogif_main.c */
+/* ipogif_signal.c: what is below all others */
 extern struct workqueue_struct *ipogif_wq;
-void ipogif_for_each(void (*visit)(struct ipogif *ipg, u32 address), u32 address);
+void ipogif_kick(struct ipogif_queue *q, int what);
+void ipogif_stalled(struct ipogif_conn *conn);
+struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id);
+void ipogif_conn_unuse(struct ipogif_conn *conn);
+void ipogif_conn_fail(struct ipogif_conn *conn, const char *why);
 
 /* ipogif_nodes.c */
 extern unsigned int ipogif_nodes;
 bool ipogif_node_there(u32 address);
-int ipogif_nodes_start(void);
+int ipogif_nodes_start(void (*changed)(u32 address, bool up));
 void ipogif_nodes_stop(void);
 
 /* ipogif_nic.c */
@@ -430,8 +434,6 @@ void ipogif_peer_back(struct ipogif *ipg, u32 address);
 void ipogif_peers_free(struct ipogif *ipg);
 
 /* ipogif_conn.c */
-struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id);
-void ipogif_conn_fail(struct ipogif_conn *conn, const char *why);
 void ipogif_conns_work(struct work_struct *work);
 void ipogif_conns_tick(struct work_struct *work);
 void ipogif_conns_end(struct ipogif *ipg);
@@ -444,16 +446,16 @@ void ipogif_pool_reclaim(struct ipogif_pool *pool);
 struct sk_buff *ipogif_pool_take(struct ipogif_conn *conn, struct sk_buff *skb, unsigned int buffer,
 				 unsigned int bytes);
 
-/* ipogif_tx.c */
-void ipogif_kick(struct ipogif_queue *q, int what);
+/* ipogif_message.c */
 bool ipogif_send(struct ipogif_conn *conn, struct ipogif_wire *wire, const void *data);
 bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data,
 		    unsigned int bytes);
+
+/* ipogif_tx.c */
 void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb, bool counts);
 void ipogif_flush(struct ipogif_peer *peer);
 void ipogif_flush_backlog(struct ipogif_queue *q);
 void ipogif_drop_waiting(struct ipogif_peer *peer);
-void ipogif_stalled(struct ipogif_conn *conn);
 
 /* ipogif_put.c */
 enum ipogif_tx { IPOGIF_SENT, IPOGIF_ON_ITS_WAY, IPOGIF_BUSY, IPOGIF_HOPELESS };

@@ -27,49 +27,6 @@
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);
 
-/*
- * ipogif_conn_find() - find a connection by its id. Context: under RCU or ipogif.mutex. Return: the
- * connection, or NULL.
- */
-struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id)
-{
-	struct ipogif_conn *conn;
-
-	conn = rcu_dereference_check(ipg->conns[id & (IPOGIF_CONNS - 1)],
-				     lockdep_is_held(&ipg->mutex) || rcu_read_lock_bh_held());
-	return conn && conn->id == id ? conn : NULL;
-}
-
-/* If a peer sends on this connection, take it away from the peer. */
-static void ipogif_conn_unuse(struct ipogif_conn *conn)
-{
-	struct ipogif_peer *peer = READ_ONCE(conn->peer);
-
-	if (peer)
-		cmpxchg((struct ipogif_conn * __force *)&peer->conn, conn, NULL);
-}
-
-/**
- * ipogif_conn_fail() - give up a connection
- * @conn: connection
- * @why: reason for the log; NULL if it was closed in an orderly way
- *
- * Frames that wait for the peer will be sent on another connection. Context: any.
- */
-void ipogif_conn_fail(struct ipogif_conn *conn, const char *why)
-{
-	if (test_and_set_bit(IPOGIF_CONN_DEAD, &conn->flags))
-		return;
-	clear_bit(IPOGIF_CONN_UP, &conn->flags);
-	if (why) {
-		atomic_inc(&conn->ipg->failures);
-		netdev_dbg(conn->ipg->dev, "connection to node %u ends: %s\n",
-			   conn->peer ? conn->peer->address : 0, why);
-	}
-	ipogif_conn_unuse(conn);
-	queue_work(ipogif_wq, &conn->ipg->work);
-}
-
 static int ipogif_conn_number(struct ipogif_conn *conn)
 {
 	struct ipogif *ipg = conn->ipg;

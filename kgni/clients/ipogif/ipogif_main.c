@@ -17,17 +17,21 @@ module_param_named(buffer_mib, ipogif_buffer_mib, uint, 0444);
 MODULE_PARM_DESC(buffer_mib,
 		 "memory for frames of all peers, 4 MiB for each that sends large ones");
 
-struct workqueue_struct *ipogif_wq;
 static struct net_device *ipogif_dev[IPOGIF_NICS];
 
-/** ipogif_for_each() - visit all interfaces. Context: as @visit. */
-void ipogif_for_each(void (*visit)(struct ipogif *ipg, u32 address), u32 address)
+/* krca has reported a node. Context: any but interrupts. */
+static void ipogif_node_changed(u32 address, bool up)
 {
 	unsigned int i;
 
-	for (i = 0; i < IPOGIF_NICS; i++)
-		if (ipogif_dev[i])
-			visit(netdev_priv(ipogif_dev[i]), address);
+	for (i = 0; i < IPOGIF_NICS; i++) {
+		if (!ipogif_dev[i])
+			continue;
+		if (up)
+			ipogif_peer_back(netdev_priv(ipogif_dev[i]), address);
+		else
+			ipogif_peer_gone(netdev_priv(ipogif_dev[i]), address);
+	}
 }
 
 static int ipogif_open(struct net_device *dev)
@@ -288,7 +292,7 @@ static int __init ipogif_module_init(void)
 		else if (rc && one != -ENODEV)
 			rc = one;
 	}
-	rc = rc ?: ipogif_nodes_start();
+	rc = rc ?: ipogif_nodes_start(ipogif_node_changed);
 	if (rc)
 		ipogif_exit();
 	return rc;

@@ -22,6 +22,7 @@ MODULE_PARM_DESC(nodes, "node addresses are below it; 0: as many as krca knows")
 
 static DECLARE_BITMAP(ipogif_there, IPOGIF_CONNS); /* nodes that are up, by NIC address */
 static krca_ticket_t ipogif_ticket = KRCA_NULL_TICKET;
+static void (*ipogif_changed)(u32 address, bool up);
 static bool ipogif_listening;
 static DECLARE_COMPLETION(ipogif_listened);
 
@@ -40,11 +41,11 @@ static void ipogif_node(const rs_node_t *node, rs_event_code_t what)
 	if (what == ec_node_available) {
 		if (address < IPOGIF_CONNS)
 			set_bit(address, ipogif_there);
-		ipogif_for_each(ipogif_peer_back, address);
+		ipogif_changed(address, true);
 	} else if (RSN_GET_FLD(node->rs_node_flat, STATE) != RS_CS_READY) {
 		if (address < IPOGIF_CONNS)
 			clear_bit(address, ipogif_there);
-		ipogif_for_each(ipogif_peer_gone, address);
+		ipogif_changed(address, false);
 	}
 }
 
@@ -82,10 +83,12 @@ static int ipogif_nodes_list(void)
 }
 
 /**
- * ipogif_nodes_start() - subscribe to events of nodes. Context: sleeps. Return: 0 or a negative
- * errno.
+ * ipogif_nodes_start() - subscribe to events of nodes
+ * @changed: called for each node that is or comes up, or goes down; not in interrupts
+ *
+ * Context: sleeps. Return: 0 or a negative errno.
  */
-int ipogif_nodes_start(void)
+int ipogif_nodes_start(void (*changed)(u32 address, bool up))
 {
 	static const rs_event_code_t codes[] = { ec_node_available, ec_node_unavailable,
 						 ec_node_failed };
@@ -94,6 +97,7 @@ int ipogif_nodes_start(void)
 	unsigned int i;
 	int rc;
 
+	ipogif_changed = changed;
 	rc = krca_register(&ipogif_ticket, IPOGIF_SERVICE, 0, 0);
 	if (rc < 0)
 		return rc;
