@@ -4,7 +4,7 @@
  * aries_kapi_test.ko: a client of aries.ko that tests its kernel interface (aries_kapi.h).
  *
  *   kt_main     the module, its files in debugfs, its binding
- *   kt_side     an owner with one object of each kind, and its operations
+ *   kt_side     the NIC; an owner with one object of each kind, and its operations
  *   kt_context  the same operations in process, spinlock, softirq and interrupt context
  *   kt_objects  memory, held numbers, access rights, order, errors
  *   kt_events   datagrams, and events delivered to an owner
@@ -55,13 +55,13 @@ struct kt_side {
 	u64 last;
 };
 
+/* kt_side.c */
 extern struct aries_dev *kt_dev;
 extern struct aries_info kt_info;
 
 __printf(3, 4) int kt_fail(struct seq_file *m, int line, const char *format, ...);
 #define KT_FAIL(m, ...) kt_fail(m, __LINE__, __VA_ARGS__)
 
-/* kt_side.c */
 int kt_open(struct kt_side *s, u32 cookie, u32 inst);
 int kt_open_told(struct kt_side *s, const struct aries_owner_args *args);
 int kt_close(struct kt_side *s);

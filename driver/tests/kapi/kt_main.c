@@ -12,22 +12,8 @@
 
 #include "kt.h"
 
-struct aries_dev *kt_dev;
-struct aries_info kt_info;
 static DEFINE_MUTEX(kt_lock); /* only one test runs at a time */
 static struct dentry *kt_dir;
-
-int kt_fail(struct seq_file *m, int line, const char *format, ...)
-{
-	va_list args;
-
-	seq_printf(m, "not ok, line %d: ", line);
-	va_start(args, format);
-	seq_vprintf(m, format, args);
-	va_end(args);
-	seq_putc(m, '\n');
-	return -EIO;
-}
 
 static const struct kt_file {
 	const char *name;

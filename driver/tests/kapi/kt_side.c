@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* An owner with one object of each kind. */
+/* What all tests use: the NIC, their failures, and an owner with one object of each kind. */
 #include "kt.h"
+
+struct aries_dev *kt_dev;
+struct aries_info kt_info;
+
+int kt_fail(struct seq_file *m, int line, const char *format, ...)
+{
+	va_list args;
+
+	seq_printf(m, "not ok, line %d: ", line);
+	va_start(args, format);
+	seq_vprintf(m, format, args);
+	va_end(args);
+	seq_putc(m, '\n');
+	return -EIO;
+}
 
 static void kt_handler(void *data)
 {
