@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-# Check the driver: W=1 build, sparse, a build without options of the kernel that are not needed, checkpatch --strict,
-# and that every file in sysfs and debugfs is described in Documentation/ABI.
+# Check the driver: W=1 build, sparse, circles among its files, a build without options of the kernel that are not needed,
+# checkpatch --strict, and that every file in sysfs and debugfs is described in Documentation/ABI.
 #
 #   check-driver.sh [KERNEL_RELEASE]...     default: every kernel whose headers are installed
 
@@ -39,6 +39,17 @@ build_kernel() {
 		die "kGNI does not build for $release (all of it: $log)"
 	}
 	report "$log" "kGNI: W=1 and sparse, $release"
+	circles "$release"
+}
+
+# circles RELEASE: no file uses one in a higher folder, and no more than two use each other.
+circles() {
+	if "$TOP/scripts/check-circles.py" "$BUILD/check-driver-$1" "$BUILD/check-kgni-$1" >&2; then
+		echo "ok   circles, $1"
+	else
+		echo "check-driver: circles: complaints above" >&2
+		bad=1
+	fi
 }
 
 # Options that Debian's kernels have, and that the driver can do without: those who build their own kernel may have left them out.

@@ -89,7 +89,7 @@ if [ "$mode" != --quick ] || [ -x "$BUILD/linux-source/scripts/kernel-doc" ]; th
 	check "kernel-doc of public headers" kernel_doc
 fi
 if [ "$mode" != --quick ]; then
-	check "driver: W=1, sparse, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-$(default_kernel)}/release")"
+	check "driver: W=1, sparse, circles, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-$(default_kernel)}/release")"
 	check "clang-tidy: model" tidy "$BUILD/model"
 	check "clang-tidy: simulator" tidy "$BUILD/sim"
 	check "clang-tidy: userlib" tidy "$BUILD/userlib"
