@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Packages of a release of Debian, this machine's or another, by apt: without root and without touching the system's
 # configuration; sourced after lib.sh.
 # shellcheck shell=bash

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Where the seconds of a node's boot go: on the wall, and of the processors that its QEMU has used, from its start.
 
 Each boot is of one node, as `cluster up` boots it. Processor seconds say more than those on the wall where other programs

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """aries-gateway beside libfabric's own fi_pingpong, with the same provider between the same two namespaces, in one run.
 
 usage: bench-gateway.py [--spin US] [--laps N]

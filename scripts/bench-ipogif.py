@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """IP over the fabric beside virtio-net, between the same two machines, in one run.
 
 Boots two nodes with ipogif and a virtio-net each and takes turns: ping, one TCP stream, TCP the other way,

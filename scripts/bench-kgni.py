@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """kGNI's small operations beside libugni's, between the same two nodes, in turns: medians and ratios.
 
 An 8-byte FMA put to its event, from the kernel (gni_pingpong) and from a program (gni-perf), and one of the locks of the former; the half of a round

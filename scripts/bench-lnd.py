@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The sample LND beside gni-perf: bulk data and messages between two nodes, in turns, medians and ratios.
 
 usage: bench-lnd.py [--rounds N] [--strict]

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Figures of the job beside their floors, all measured in one run.
 
 Boots two nodes, measures the host's memcpy while they idle, runs gni-perf between

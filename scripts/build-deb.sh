@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Make Debian packages of what is built; called by 'make deb', which builds it first.
 #
 #   build-deb.sh              packages in .build/deb, checked by lintian

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Configure (once) and build a meson project.
 #
 #   build-meson.sh BUILD_DIR SOURCE_DIR [-Doption=value]... [-- TARGET...]

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 #
 # Builds QEMU from Debian's source package with the Aries NIC in it.
 #

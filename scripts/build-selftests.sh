@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Build the guest's tests and lay them out as the kernel's kselftest does, in
 # .build/kselftest: run_kselftest.sh, kselftest-list.txt, aries/<program>.
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Finds assertions of the kernel's test harness that are the body of a loop or a condition without braces.
 
 Such an assertion is two statements, the second of which ends the test: without braces the loop goes on after a failure.

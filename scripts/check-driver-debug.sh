@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Run the tests of the driver and of kGNI on a kernel with debugging aids: those of one node, then those of
 # kGNI's clients between two, at last all clients at once under traffic while what they need goes and returns.
 #

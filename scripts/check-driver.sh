@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Check the driver: W=1 build, sparse, circles among its files, a build without options of the kernel that are not needed,
 # checkpatch --strict, and that every file in sysfs and debugfs is described in Documentation/ABI.
 #

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Holds the order of rooms: no include goes to a room above, and no more than two units include each other in a circle.
 
 FOLDER/rooms.toml names the folders of C and C++ sources below FOLDER from the lowest to the highest; each of them has to be there.

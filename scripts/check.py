@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Run all layers of tests and add up their results.
 
 usage: check.py [--all] [--list] [--changed[=REV]] [LAYER...]

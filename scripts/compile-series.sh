@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 #
 # Compiles QEMU as scripts/qemu-series.py has patched it, for x86_64 only, and runs the test that the series adds.
 #

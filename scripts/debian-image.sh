@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Make a disk with Debian 12, systemd and what makes it a node; called by 'make debian-image', which builds what goes into it.
 #
 #   debian-image.sh -k KERNEL_DIR [-m MODULE.ko|DIR]... [-p PACKAGE.deb]... -o OUTPUT.qcow2

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Make manual pages, HTML or completions below .build/doc from Documentation, headers, and what tools say of themselves.
 
 Manual pages are in man/man1 to man9, HTML is in html, completions of bash are in completion. make-completion

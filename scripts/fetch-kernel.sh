@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Unpack the guest kernel of KERNEL= (6.1 or 6.12; on Ubuntu 6.8) into .build/kernel-$KERNEL.
 #
 # Leaves there: release (a line as uname -r), vmlinuz, lib/modules/<release>.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Take the kernel's own test harness and style checker out of Debian's linux-source
 # package into .build/linux-source (nothing of it is committed).
 

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Simulates and draws the figures of Documentation/reproductions.md.
 
 Results lie below .build/figures, so that a call that was ended goes on; figures are SVG in

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Turns driver/include/aries_regs.toml into aries_regs.h, aries_regs_table.h and registers.md.
 
 usage: gen-regs.py TABLE OUTDIR

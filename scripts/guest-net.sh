@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # A tree for guests that use a network: Debian's iperf3, ethtool and NFS server, unpacked.
 #
 #   guest-net.sh DIR

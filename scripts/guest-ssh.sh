@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # A tree for guests that reach each other by ssh: Debian's dropbear, unpacked, with new keys.
 #
 #   guest-ssh.sh DIR

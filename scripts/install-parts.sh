@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # What is installed, and where: each part below $stage$prefix; sourced after lib.sh by install.sh.
 #
 # Set afterwards by the script that sources it: stage, prefix, release (of the kernel), module_dir, udev_dir and unit_dir

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Install what is built, and take it back; called by 'make install' and 'make uninstall'.
 #
 #   install.sh DESTDIR PREFIX             install

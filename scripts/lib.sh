@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Common to the shell scripts of this directory; sourced, not run.
 # shellcheck shell=bash
 
@@ -37,7 +36,7 @@ wrong() {
 takes_none() { [ $# -eq 0 ] || wrong "no argument '$1'"; }
 
 # head_comment: what the script says of itself.
-head_comment() { sed -n '3,/^[^#]*$/{/^# Copyright /!s/^# \{0,1\}//p}' "$0" | sed '/./,$!d'; }
+head_comment() { sed -n '3,/^[^#]*$/s/^# \{0,1\}//p' "$0" | sed '/./,$!d'; }
 
 # Every script has --help and --version; another first word with a dash is one that its head names, or wrong.
 case ${1:-} in

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Style and types of all Python here.
 #
 #   lint-python.sh            flake8 (.flake8), mypy (.mypy.ini); Debian's programs, so that all see the same complaints

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Style and static checks; one line per check, complaints below it.
 #
 #   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, kernel-doc, flake8, mypy, reuse, rooms

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Make the guest's file system: a cpio archive that QEMU gives to the kernel.
 #
 #   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko|DIR]... [-n NAME]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Faults that tests have to see: list them, put one into the tree, run the tests against each.
 
 run works in a copy of the tree below .build/mutations, which has its own folder for what is built: the tree itself is

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Take a kernel that somebody has built for the guest, into .build/kernel-own, as fetch-kernel.sh leaves Debian's.
 #
 #   own-kernel.sh FOLDER      a folder in which 'make bzImage modules' has been done ('make run KDIR=FOLDER')

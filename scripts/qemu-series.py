@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Turn device and patches into a series for QEMU's mailing list, as git format-patch makes it.
 
 The source is the one that 'make qemu QEMU=10' has fetched. Result: .build/series, with the tree in .build/series/tree.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 #
 # Runs the device's qtests against a QEMU that has the Aries NIC.
 #

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
 #   scripts/setup.sh [--list] [tests] [guests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10] [hosts]

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Modules by which the guest kernel of KERNEL= sees folders of this machine (9p over virtio), in .build/share-RELEASE.
 #
 # Debian's cloud kernels have no 9p: it is built from the sources of Debian's package linux-source then; of a kernel that

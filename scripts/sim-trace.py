@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Makes a trace for aries-sim from packet captures of NICs (.pcapng, one file for each node) or an OTF2 archive (.otf2).
 
     scripts/sim-trace.py node0.pcapng node1.pcapng >messages.csv

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Run one step of the build, unless nothing that it is made from has changed.
 #
 #   step.sh NAME 'n/N' TITLE [-a] [-i PATH]... [-e TEXT]... [-o PATH]... -- COMMAND...

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Files that all trees of a user share, by a key that says what each was made from; sourced after lib.sh.
 # shellcheck shell=bash
 

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Run a command whose results no tree of this user has yet; else take those (make cache-clean).
 #
 #   stored.sh -d DIR -f NAME... [-i PATH]... [-e TEXT]... -- COMMAND...

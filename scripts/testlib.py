@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For programs beside it that use gnitest, the package of the tests, which is not installed: `import testlib` stands before that."""
 
 import sys

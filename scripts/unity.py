@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Divide C++ sources among a few files that include them: headers are then read once for each of those, not for each source.
 
 usage: unity.py ROOT -o OUTPUT... -- SOURCE...

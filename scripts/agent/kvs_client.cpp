@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file gni-kvs: the key-value service of the cluster, from a shell in the guest. */
 #include "kvs.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Floor of block transfers: what the host's memcpy() reaches between two shared mappings, as the guests' memory is.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Build LNet, its gnilnd and its tools from a Lustre tree that the user has, as it is, against our kGNI.
 #
 #   LUSTRE=DIR [KERNEL=6.1|6.12|debug] build-lustre.sh

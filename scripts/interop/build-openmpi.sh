@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Build Debian's Open MPI, as it is, against our prefix: the parts that a run over btl/ugni needs.
 #
 # Debian's patches touch files that Makefile.in is made from; what the package carries of those is newer

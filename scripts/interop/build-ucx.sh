@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Build Debian's UCX, as it is, against our prefix; with its gtest, whose C++ is compiled with little optimisation,
 # and where warnings are no errors: a compiler newer than this UCX has more of them.
 

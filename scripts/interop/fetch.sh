@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Fetch and unpack Debian's source packages of the clients, as they are.
 #
 #   fetch.sh PACKAGE...     into .build/interop/PACKAGE/src

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """UCX's own tests of its ugni transports: dealt out to the nodes, run, counted by transport."""
 
 import os

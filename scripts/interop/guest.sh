@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Put the clients that have been built into a tree for the guest, without what only builds need; then make a guest file system with it.
 #
 #   guest.sh     KERNEL=6.1|6.12 chooses the kernel

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What all checks of the interop target share: the report, and how clients are started on the nodes."""
 
 import sys

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Run Lustre's LNet over its own gnilnd and our kGNI: pings, lnet_selftest with checked data, links that flap, a node
 that is killed and returns, and unloading."""
 

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # Programs for the guest over the MPI library that was built: the package's own examples and ours.
 #
 #   programs.sh

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Open MPI over btl ugni beside btl tcp, between the same two nodes in the same run; how fast jobs start."""
 
 import re

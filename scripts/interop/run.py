@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Run the clients that `make interop` has built in virtual machines; a line for each check, and a sum.
 
 PASS: as it should be. FAIL: not. NONE: cannot be asked of this build, with the reason.

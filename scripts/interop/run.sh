@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 # make interop: fetch clients of GNI, build them as they are against our libraries, run them in virtual machines.
 #
 #   run.sh [PART]...     ratio, ucx, openmpi, gtest, start (default: all of these), as run.py knows them

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Checks with what UCX brings along: ucx_info and ucx_perftest. Its gtest is in gtest.py."""
 
 import re

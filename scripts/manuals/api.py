@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Manual pages of functions and types, and the same for HTML, from the kernel-doc comments of headers."""
 
 import collections

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Completions of bash for the tools, from what their --help says; they go to share/bash-completion/completions."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Completion of bash for make in this tree: variables, and what ARGS= may hold for each target; all else is left to make's own."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Manual pages as Markdown: what is written in Documentation/man, with what is known elsewhere in place of comments.
 
     <!-- help: PROGRAM -->          synopsis, sentences, options, environment and exit status from --help

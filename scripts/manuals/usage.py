@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What a program's --help says, as data: of argparse, of CLI11, and of the texts of shell scripts and of gni-agent."""
 
 import dataclasses

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Clusters of virtual machines with Aries NICs: the library behind scripts/cluster.
 
     from opengni import Cluster, ClusterConfig          asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Jobs as ALPS starts them, with communication domains on every node and the environment that PMI needs."""
 
 import asyncio

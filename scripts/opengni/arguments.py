@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Command lines of the scripts: --help and --version everywhere, one line and exit status 2 for what is wrong."""
 
 import argparse

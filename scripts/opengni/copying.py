@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Files and folders to nodes and from them: archives by tar through the agent, put into place when they are whole."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """gdb at the kernel of a node that runs: symbols of our modules where they are loaded, and of the kernel where there is a vmlinux."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Disks of nodes: an image that many boot from, and what each has written, in a file of its own over it."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Segment files of fabrics: whether they are used and by which processes, and files left over from a crash."""
 
 import fcntl

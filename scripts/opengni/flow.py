@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Flow control for the input and output of commands on nodes: windows limit what the processes in between have to buffer."""
 
 import asyncio

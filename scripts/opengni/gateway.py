@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The gateway of a host: started before the host's nodes, and restarted if it ends by itself."""
 
 import asyncio

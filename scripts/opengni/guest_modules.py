@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Modules on a node: what is loaded there and by whom it is used, unloading, loading, and what the kernel says of it."""
 
 from dataclasses import dataclass, field

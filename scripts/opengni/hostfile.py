@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The file that names a fabric's hosts, as aries-gateway reads it: a name, an address and node addresses on each line."""
 
 import dataclasses

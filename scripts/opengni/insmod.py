@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """New modules for nodes that run: they are built and copied, the old ones are unloaded and the new ones loaded, each behind what it
 needs; what was loaded before is loaded again with its parameters. A test of the guest's can follow."""
 

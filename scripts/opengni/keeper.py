@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Runs the virtual machines of nodes on this host; remote.py does the same for other hosts."""
 
 import asyncio

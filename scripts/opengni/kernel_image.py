@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Kernels without what unpacks them.
 
 A kernel's image for x86, bzImage, is the compressed kernel and a program that unpacks it: half a second of an emulated

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What a guest's kernel says in its log."""
 
 COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "Call Trace:", "refcount_t:", "hung task", "blocked for more than", "rcu: INFO")

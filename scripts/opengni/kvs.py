@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Key-value store and barriers for the programs on the nodes.
 
 A program connects to the unix socket in OPENGNI_KVS and sends lines:

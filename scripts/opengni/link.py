@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """One connection between the cluster's head and a host: requests, messages, log files and byte streams, all over a pair of pipes.
 
 Frames are those of protocol.py, each followed by a newline, because Slurm forwards a program's output line by line. Either end may send

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Locks on files that go with the process that holds them, however it ends: so a lock tells who lives, where a process number
 may have been given to somebody else. They are locks of open file descriptions, which also hold on shared folders and are seen
 from other namespaces of processes; amd64's layout of struct flock."""

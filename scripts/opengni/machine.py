@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The machine that a cluster's nodes are a part of, and at which of its places they sit."""
 
 import itertools

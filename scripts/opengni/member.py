@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What `cluster up --hosts` runs on each host: machines and the gateway of that host, on orders of the head.
 
 It talks to the head over standard input and output (link.py). When the head has gone, for whatever reason, it ends everything that it runs.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Builds modules for the kernel of a cluster's nodes: driver, kGNI, clients and their tests in this tree, and folders of others."""
 
 import contextlib

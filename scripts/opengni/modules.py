@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Files of kernel modules: what they say of themselves, and the order in which they are loaded."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Operations of scripts/cluster on nodes that run: files, consoles, the NIC's properties and traces, QMP, ssh, gdb."""
 
 import asyncio

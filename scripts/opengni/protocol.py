@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Frames between the cluster tool and the agent; scripts/agent/protocol.hpp is the other end."""
 
 import enum

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Files of a folder to nodes that run, as far as they have changed since the last time."""
 
 import asyncio

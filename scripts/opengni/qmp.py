@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A command to QEMU's machine protocol: faults, hot unplug, injection of PCIe errors."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The hosts of a cluster, from the head's point of view. Each host runs its nodes with member.py, which a launcher such as ssh starts there."""
 
 import asyncio

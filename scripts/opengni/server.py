@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A cluster in the background, and the socket on which it takes commands.
 
 A client sends one JSON line. The answer to all but "exec" and "aprun" is one JSON line; an

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Folders of this machine that nodes see: QEMU serves them by 9p over virtio, and they are mounted when a node has booted."""
 
 import io

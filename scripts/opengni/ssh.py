@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """ssh to a node: through its agent, so that no port of this machine is open, with a key that the cluster is given for it."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Traces as messages for aries-sim: packet captures of NICs (Documentation/packet-trace.md) and OTF2 archives."""
 
 import contextlib

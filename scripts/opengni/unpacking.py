@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """An archive from a node, which is not trusted: unpacked beside the place where it belongs, and moved there when it is whole."""
 
 import errno

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Files that are written: errors name the file, as that of a full disk does not by itself."""
 
 import contextlib

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Copyright (c) 2026 The OpenGNI authors
 --
 -- Wireshark dissector for the packet traces of the Aries NIC (Documentation/packet-trace.md).
 -- Use: wireshark -X lua_script:scripts/wireshark/aries.lua TRACE.pcapng

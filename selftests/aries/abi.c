@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Modes of an attachment, and kinds of resources. Sizes, reserved fields and flags of all requests: badargs.c.
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Bad arguments of every ioctl, by table: sizes, reserved fields, unknown flags, numbers out of
  * range, pointers to nowhere, names of others and names of what is gone. A request that the driver

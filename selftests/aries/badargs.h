@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Every ioctl with an argument that is right, for tests that change one thing in it.
  */

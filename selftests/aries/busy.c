@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A file that waits for the NIC holds up nobody else: not who opens the device, not who asks what a
  * domain uses, not who suspends or resumes its job.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Threads that are cancelled in libugni on the real driver, while they wait and on the data path.
  */

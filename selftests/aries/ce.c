@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Collective engines: what their ioctls take and refuse, that an owner's end is the end of them,
  * and a tree of one node, with the library and without.

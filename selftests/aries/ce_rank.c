@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A rank of a chain of collective engines, one a node: each engine has its own process as a child and
  * the engine of the next node. For the cluster's tests, which stop machines in between:

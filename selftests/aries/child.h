@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Whatever might crash or hang runs in a child with a time limit. And threads that wait in one of
  * the calls of libugni that sleep.

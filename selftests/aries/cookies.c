@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Cookies that belong to no domain: whoever names many of them waits, by whatever call; nobody else
  * does, and who knows a cookie does not either.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams between attachments of one node, by ioctl: who meets whom, states, cancelling,
  * waiting, limits, and the end of a process in the middle of it.

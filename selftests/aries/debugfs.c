@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * debugfs: each view tells what the test itself has made, and nothing of it when it is gone; nobody
  * but root reads them; they can be read while objects come and go.

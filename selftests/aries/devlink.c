@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The NIC under devlink: who it is, what it has, a parameter that only a reload changes, and its
  * health. What `devlink` of iproute2 shows comes by the same requests.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Datagrams by ioctl: attachments with a name of their own, and short forms of the requests. */
 #ifndef DGRAM_H
 #define DGRAM_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What a child of fork() has when the regions that kept memory from it have ended: all of it, and
  * the parent has no more mappings than before. Memory that moved, huge pages, and a process that

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Generic netlink, as much of it as devlink's requests need: one request at a time, answers in one buffer. */
 #ifndef GENL_H
 #define GENL_H

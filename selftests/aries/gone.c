@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A program polls a queue and rings doorbells through libugni while its NIC is reset, unbound and
  * removed: it lives, its calls tell which of the two it was, and it can attach again.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A processor goes offline and comes back, while threads wait for queues that were made on it: an
  * event wakes them all the same.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The module and the PCI function come and go while processes use the device: they see the errors
  * that are documented, never a hang, and the device works when it is back.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What the driver offers to the kernel, tested by a client in the kernel: each file of
  * aries_kapi_test.ko is a test of its own.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * When the NIC or a job has no more: a clear refusal, and everything back afterwards. Number 0 of
  * each kind is the kernel's.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * RLIMIT_MEMLOCK: what a user may have in all its processes together, pages, translation tables and
  * queues; and who may register memory through a file at all.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The limit of a memory cgroup holds for the memory of completion queues, whatever their size, and
  * whatever way the driver gets that memory.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What programs must not do, through libugni on the real driver: fork() in each mode, signals,
  * handles used after their end or by several threads at once. The library refuses or goes on; it

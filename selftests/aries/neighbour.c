@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The BAR of another PCI function comes and goes on one processor while the other one uses the NIC
  * and takes interrupts: no store goes astray, and the machine lives. One that exchanges its map of

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The NIC's PCI function, as root takes it away and gives it back. */
 #ifndef PCI_H
 #define PCI_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Doorbells without a trap, on a NIC that takes them (doorbell=polled): what ATTACH tells, what
  * the driver owes a doorbell that lies in the area when its process ends, is killed or suspended,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The driver's part in transfers, seen through the bare NIC: translation tables of small and
  * large pages, rights, what a forged descriptor is told, interrupts.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The NIC without any library: an attached file with everything mapped, operations by descriptor
  * and doorbell. For what a well-behaved library would never do.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Channel sends and the receives that a process posts for them: one node, two processes' worth of
  * files. Two nodes: selftests/cluster/test_sends.py.

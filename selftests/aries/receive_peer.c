@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * One side of channel sends between nodes; the cluster's tests run it, alone it is none.
  *

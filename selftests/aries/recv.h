@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Receives for channel sends, and the sends: without any library. */
 #ifndef RECV_H
 #define RECV_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What a function reset, an unbind and a hot removal do to a process that is in the middle of
  * things: mappings read as ones and take stores that lead nowhere, sleepers wake up, calls fail,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Two sides of a NIC that is taken away under traffic; the cluster's tests run them, alone they are
  * no test.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Queues of all sizes that the NIC knows, up to the largest: made, filled to the last entry, emptied.
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA descriptors that several attachments use in turn: each finds its own content and its own
  * rights, all make progress, and one that does not want to share is refused.

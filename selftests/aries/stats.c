@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What libugni tells of resources and counters is what driver and NIC have: resources are really
  * there to be taken, and no more of them, and each operation counts where it should and nowhere else.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Everything at once: processes whose threads register, make queues, sleep, transfer and call
  * with nonsense, of which some end by themselves and some are killed. Afterwards nothing is left,

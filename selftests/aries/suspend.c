@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Jobs that are suspended and resumed: their processes wait where they touch the NIC, nothing is
  * lost, others notice nothing.

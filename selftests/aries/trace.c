@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Tracepoints: each event comes when it should, once, and says what the test itself has done; none
  * comes while it is off; nobody but root reads them.

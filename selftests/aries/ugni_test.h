@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * A process attached through libugni, with a region registered and an endpoint to its own node.
  */

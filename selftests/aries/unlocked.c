@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Who frees much keeps nobody waiting: while one thread gives a large region back, others of the
  * same file go on. A peer that keeps the NIC from letting go: selftests/cluster/test_reset.py.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Views in debugfs: lines of words, most of them pairs of a name and a value. */
 #ifndef VIEW_H
 #define VIEW_H

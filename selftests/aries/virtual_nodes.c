@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A job with virtual node addresses: datagrams and channel sends name nodes, and are told of them, as
  * everything else of the job does.

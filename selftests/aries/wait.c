@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Waiting for events through libugni: time limits, wake-ups by posts and by
  * CQ writes, signals, several queues, and the order of destruction.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For tests of nodes that boot Debian 12 from a disk: the image, brought up to date."""
 
 import os

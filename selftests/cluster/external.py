@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For tests of modules outside of the tree: what `make install` leaves, in a folder of its own, and a guest with that kernel."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For tests of aries-gateway: hosts with a hosts file and a key, gateways on them, and what they tell."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Traffic of all kinds between nodes of several hosts while networks, gateways, hosts and what is on them are broken at random.
 
 The rounds, the workers and what counts as a defect are those of chaos. All that breaks there breaks here, too.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For tests of clusters over several hosts: two hosts (namespaces), a launcher that reaches them, and what is left on them."""
 
 import tempfile

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What test_user_pages.py knows of the commands on the pages of Documentation.
 
 A command that is new on a page needs a line here: a step in the order of the page, a test elsewhere that runs it, or the reason

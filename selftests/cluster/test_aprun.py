@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Applications as aprun starts them: domains, places, ends, signals; libpmi between machines."""
 
 import re

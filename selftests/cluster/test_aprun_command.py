@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/aprun as its users see it: labels, exit status, input, signals, places, and what ends an application."""
 
 import hashlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Four nodes under traffic of all kinds while processes, links, NICs and drivers are broken at random.
 
 OPENGNI_CHAOS_ROUNDS and OPENGNI_CHAOS_SEED choose another run; scripts/chaos repeats a part of one.

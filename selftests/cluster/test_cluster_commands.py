@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What scripts/cluster does with nodes that run: files, consoles, traces, QMP, properties in words, ssh, gdb, the way out."""
 
 import http.server

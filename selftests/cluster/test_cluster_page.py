@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Documentation/cluster.md: the commands of its blocks are run in their order, and print what they should."""
 
 import unittest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Collective engines go on without the processors of a node, and end for all when a node dies."""
 
 from gnitest.testing import ClusterCase

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Conformance tests with two ranks, each on a node of its own."""
 
 from gnitest import conformance, tap

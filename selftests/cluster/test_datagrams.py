@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Datagrams between nodes: who meets whom, cancelling, floods, and nodes that die and come back."""
 
 import itertools

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Nodes that boot Debian 12 from a disk (make debian-image): by its own boot loader, with systemd, udev and the project's packages."""
 
 import hashlib

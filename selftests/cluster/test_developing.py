@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Documentation/developing.md: from an edit to its result. What each loop takes is printed and kept in .build/check/loops.log; no test says
 how long it may be, since that depends on the machine and what else it does.
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The examples: the commands of Documentation/tutorial.md print what it says, and each example notices wrong data."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A module outside of the tree, built as Documentation/kgni.md says with what `make install` leaves, and loaded."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """aries-gateway on hosts of their own (namespaces): messages, cables that are cut, gateways that are killed, and who may not join."""
 
 import random

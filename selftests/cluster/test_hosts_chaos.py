@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Four nodes on two hosts under traffic of all kinds while networks, gateways, hosts, nodes and what runs there are broken at random.
 
 OPENGNI_CHAOS_ROUNDS, OPENGNI_CHAOS_FIRST, OPENGNI_CHAOS_SEED and OPENGNI_CHAOS_KINDS choose another run.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A manager loads other route tables into a fabric under verified traffic: links that go for good, managers that are killed, blades and nodes."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Guests whose memory lies on huge pages (hugetlbfs) of the host: these can be mapped at their boundaries only."""
 
 import re

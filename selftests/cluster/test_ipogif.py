@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """IP over the fabric (ipogif.ko, --net ipogif): reachability, contents, programs, and what happens when nodes, NIC or module go."""
 
 import json

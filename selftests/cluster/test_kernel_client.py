@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Documentation/kernel-client.md, done: its files written, its commands run, and what it says they print is printed."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Nodes that go and come: what krca tells a client in the kernel of node 0, and users by nodes_up."""
 
 import signal

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Hosts of a cluster reached as people reach them: by ssh, and by srun in an allocation of a Slurm that the test starts."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The machine around the NIC, where QEMU as it comes does not hold."""
 
 import unittest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The Ethernet among nodes (--net): names, reachability, contents of a TCP stream."""
 
 from gnitest.testing import Apart, ClusterCase, together

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Four nodes in two groups under traffic of all kinds while links, routers and NICs' links fail and come back at random.
 
 OPENGNI_CHAOS_ROUNDS and OPENGNI_CHAOS_SEED choose another run. With OPENGNI_CHAOS_MANAGER, and in slow runs, a manager of the network

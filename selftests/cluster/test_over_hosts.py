@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """One cluster over two hosts (namespaces of this machine, each with its own network, /dev/shm and process numbers): cluster up --hosts."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The ping-pong of kGNI: puts and messages between two nodes, each with its event."""
 
 import re

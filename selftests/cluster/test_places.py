@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Nodes at places of a machine: green, black and blue links, ways that are not minimal, links that are cut."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Programs on NICs that take doorbells out of memory (doorbell=polled)."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The network is quiesced by its operator: what drivers, their files and clients in the kernel are told."""
 
 import subprocess

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Errors in memories of a NIC, under load: one wrong bit costs nothing, two end what needs the entry and nothing else,
 too many stop the NIC, which is reset and serves again."""
 

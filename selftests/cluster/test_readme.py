@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """README.md from top to bottom: each command that it shows is run, in its order, and prints what it should."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A NIC that is taken away under traffic: PCI errors, unplugging, unbinding, registers that do not answer, sleep.
 
 No page that a peer may still write to belongs to anybody else, and the node works again afterwards.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """All clients of kGNI at once under traffic, while at random modules, drivers, NICs and the network go and return.
 
 Made for the kernels of make check-debug. OPENGNI_ROUNDS is the number of rounds, and OPENGNI_SEED repeats a run.

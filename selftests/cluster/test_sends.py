@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Channel sends between nodes: messages into posted receives, withdrawn ones, receivers that die."""
 
 import itertools

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The sample LND: messages and bulk data that are checked, and what happens when nodes, links, NICs and modules go."""
 
 import itertools

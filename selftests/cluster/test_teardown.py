@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/cluster leaves nothing behind, however it ends; clusters in the background."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Modelled time that programs in guests feel: a rate, completions that are held, what others do on the network."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The tools of users in the guest: gni-info, gni-domain list, gni-perf without a launcher, gni-trace."""
 
 import csv

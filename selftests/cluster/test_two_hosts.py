@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """One fabric of two hosts: a node on each, in a segment of its own, and aries-gateway between them."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Pages of Documentation: the commands of their blocks are run in their order, and print what they should (page_steps.py)."""
 
 import unittest

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Accessors of queue entries, by their functions; the macros are the same. Those of collectives are in
  * ce.c. Entries come from real events: what is in which bit is not the tests' business.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* What clients rely on: entries of queues, section 19; UCX, Open MPI and libfabric, section 20. */
 #include <pthread.h>
 

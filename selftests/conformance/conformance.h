@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What the conformance tests share. Nothing here or in the tests knows more than gni_pub.h says:
  * they build against any implementation of GNI.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Endpoints: return codes of GNI_Ep* but datagrams (datagram.c) and collectives (ce.c). */
 #include "conformance.h"
 

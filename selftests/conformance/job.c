@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What launchers do: jobs, node translation, balanced injection. The interface has no way to end a job,
  * so those made here stay until the node does.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Every limit of gni_job_limits_t: it holds for all processes of the job, GNI_GetJobResInfo tells use and
  * limit, and what was given back can be had again.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Mailboxes of short messages in the registered memory of a side. */
 #ifndef MAILBOX_H
 #define MAILBOX_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Message queues: a node with one instance, connected with itself. */
 #include "queue.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Collectives over two ranks: each has a channel, the first one's is the root. */
 #include "pair.h"
 

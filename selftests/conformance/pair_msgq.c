@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Message queues between two ranks. On one node both are instances of one group that is connected with
  * itself; on two nodes each is the only instance of its own.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Posts between two ranks: that codes mean what they say, at the other end too. */
 #include "pair.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Message queues: attributes and a receiver that counts. */
 #ifndef QUEUE_H
 #define QUEUE_H

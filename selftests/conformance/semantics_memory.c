@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Statements about memory, endpoints and event data: statements.csv, sections 5 and 6. */
 #include "mailbox.h"
 

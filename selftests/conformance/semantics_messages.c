@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Statements about datagrams and short messages: statements.csv, sections 7 and 11. */
 #include "mailbox.h"
 

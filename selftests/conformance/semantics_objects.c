@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Statements about objects, identity, modes and queues: statements.csv, sections 1, 2, 3 and 8. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Statements about posts and CQ writes: statements.csv, sections 9 and 10. */
 #include "conformance.h"
 

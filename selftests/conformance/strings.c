@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Exported names. */
 #define CRAY_CONFIG_GHAL_ARIES 1 /* all counters */
 #include "conformance.h"

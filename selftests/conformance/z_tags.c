@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Jobs until there is no protection tag left. The interface cannot end a job, so nothing that needs a new
  * domain works on this node afterwards: the name puts the program behind all others.

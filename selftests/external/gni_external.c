@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A client of GNI that is built outside of the tree (selftests/cluster/test_external.py). It puts 8
  * bytes into its own memory and asks where its node is; it loads if all of that was right.

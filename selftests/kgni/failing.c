@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Allocations that fail, one after the other: in calls of kGNI and krca (clients in the kernel do
  * that), and while modules load and the NIC's driver is bound. Only a kernel with fault injection

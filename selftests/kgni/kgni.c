@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* kGNI, tested by a client in the kernel: each file of kgni_test.ko in debugfs is a test. */
 #include <sys/wait.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* krca, tested by a client in the kernel; its events: selftests/cluster/test_krca.py. */
 #include <poll.h>
 

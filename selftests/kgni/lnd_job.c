@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* lnd_job suspend|resume: the network is quiesced for kernel clients with the cookie of LNDs, and is there again. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Modules come and go in any order while clients transfer: it is refused, or leaves nothing.
  * OPENGNI_SLOW in the environment: very often.

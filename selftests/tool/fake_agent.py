@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A node without a machine: an agent that runs commands here, and a cluster of such nodes with its socket."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For tests of what `make install` and packages leave: pictures of folders, and what must work in them."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Assertions of the kernel's test harness stand in braces: without them a failure does not end the loop around it."""
 
 import subprocess

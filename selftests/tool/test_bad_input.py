@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Wrong input to the cluster tool: one line that names the cause, nothing started."""
 
 import os

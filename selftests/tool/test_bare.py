@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Each goal of `make help` in a Debian 12 that has make and nothing else: it installs what it needs, and does what it says."""
 
 import subprocess

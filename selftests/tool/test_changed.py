@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """check.py --changed: which layers and tests a changed file reaches, by a build of the test's own and by the tree's."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The Debian packages in a Debian of their own: installed, used, the modules built by DKMS, and purged without a trace."""
 
 import os

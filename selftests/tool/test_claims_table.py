@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Every claim of a page of claims is named by a test, or listed as the simulator's, as not modelled or as not there yet."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What the cluster tool's operations on nodes make of their words, without machines."""
 
 import asyncio

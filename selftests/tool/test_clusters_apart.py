@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Nothing that is done to one cluster touches another, whatever their names, and a name has one holder; machines that never boot stand for QEMU."""
 
 import asyncio

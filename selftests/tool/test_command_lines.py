@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Every tool and every script has --help and --version, and refuses what it does not know with status 2 and one line."""
 
 import os

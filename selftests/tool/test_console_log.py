@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/cluster log without machines: logs of nodes that are printed, and followed."""
 
 import subprocess

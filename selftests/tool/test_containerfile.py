@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The Containerfile's steps, in a chroot of the Debian that it names: they are the build on that Debian, too."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/cluster cp without machines: what is whole arrives, what is not leaves nothing, and nobody between keeps much of it."""
 
 import asyncio

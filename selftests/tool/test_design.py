@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Pages of design: each opens with the order in which functions run, names what there is, and can be read in a third of an hour."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Disks of nodes, without machines: what is refused, what a node writes to, what is kept, what the system is told."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Commands that README.md and the pages show: what they call is there and takes what they give it.
 
 Those of README.md and of the tutorial are run as well (selftests/cluster/test_readme.py, test_examples.py).

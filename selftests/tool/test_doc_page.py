@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """HTML of one page (make doc-page), in a small tree in which nothing is built."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Figures of the simulator: what cannot be asked for, and that every one can be simulated."""
 
 import importlib.util

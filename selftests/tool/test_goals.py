@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Each goal of `make help` installs the packages that the steps which lead to it need."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Each header that is installed compiles alone, with what pkg-config says, from every set of parts that can be installed by itself."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The hosts file of a cluster, and the connection between its head and a host, without machines."""
 
 import asyncio

@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0-only
-# Copyright (c) 2026 The OpenGNI authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Modules of Python import downwards only, and none imports itself by way of others."""
 
 import graphlib

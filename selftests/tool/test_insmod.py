@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/cluster insmod without machines: what is unloaded and loaded, in which order and with which parameters, and what is refused."""
 
 import asyncio

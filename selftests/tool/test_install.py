@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Installing must leave a system or a user's folder as it was, but for what is ours, and what is ours must run from there."""
 
 import os

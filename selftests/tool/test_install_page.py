@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Documentation/install.md: the commands of its sections about the source tree are run in their order, for a root and a home of their own."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What a node boots: the kernel out of an image, unpacked once, or the image where that cannot be had."""
 
 import bz2

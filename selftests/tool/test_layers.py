@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Layers that are projects of meson: which tests run by default and in check-all, and what is compiled for them."""
 
 import tempfile

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What any clone must be able to say of itself: licences, Python's style and types, news of this version."""
 
 import re

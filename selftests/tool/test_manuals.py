@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Manual pages, HTML and completions: complete, and refused when something does not fit."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The list of mutations fits the code, and scripts/mutate.py does with it what it says."""
 
 import fcntl

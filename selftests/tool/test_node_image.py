@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The file system of nodes: what each boot reads and unpacks is what a node needs."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Command lines of C++ programs stand in tables; what reads them is compiled once for each kind of programs."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A kernel of one's own as guest (make run KDIR=FOLDER): what is taken from its tree, and what is refused.
 
 The tree is made of Debian's headers and of the kernel that they belong to: it looks like one that has been built, and

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Debian packages: their descriptions agree with each other and with the project; documents are made anew without the others."""
 
 import hashlib

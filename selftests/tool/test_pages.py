@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """How commands are found in pages; pages whose tests run each block have no block that those tests would not see."""
 
 import re

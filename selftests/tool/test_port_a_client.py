@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Documentation/port-a-client.md, done: programs are built in each way that the page shows, against an installation."""
 
 import os

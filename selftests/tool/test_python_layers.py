@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Layers of Python tests: each test counts once, whatever becomes of it, side by side or alone."""
 
 import re

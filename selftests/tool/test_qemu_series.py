@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The series for QEMU's mailing list: it is made, compiles, and the test that it adds passes."""
 
 import os

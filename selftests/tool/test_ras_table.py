@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The memories with ECC: one list in the code, one table in the device's specification."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Each return of an error from libugni goes through what tells its cause (userlib/src/debug.hpp)."""
 
 import pathlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Which layers check.py runs beside which, by what they say they need."""
 
 import contextlib

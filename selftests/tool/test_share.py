@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/cluster up --share without machines: folders and places on the command line, QEMU's arguments, and what a node is told."""
 
 import asyncio

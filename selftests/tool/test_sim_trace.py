@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Traces for the simulator: from packet captures and OTF2 archives, cut off anywhere."""
 
 import importlib.util

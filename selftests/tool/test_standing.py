@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Clusters that go from one class of tests to the next, without a cluster: when they are handed on, and when they are not."""
 
 import unittest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Steps of the build: what is done again, and what is not, in a tree and in its copy."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Files that all trees of a user share (scripts/store.sh): what is given back, what is not, and what is kept."""
 
 import os

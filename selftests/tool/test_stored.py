@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What trees of one user share of their builds (scripts/stored.sh): when a command runs, and what is taken instead."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A stranger with README.md: its section about packages, command by command, in a Debian that has nothing else of this project."""
 
 import os

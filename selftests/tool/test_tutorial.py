@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Documentation/tutorial.md and the examples it walks through: its listings are what stands in the files."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/unit: which tests a command line names, and what is run of a small project."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """scripts/unity.py: which sources it puts into one file, and that the whole of them compiles as each does alone."""
 
 import subprocess

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What an LND that was written for the kernels of Cray's machines expects of a kernel, and newer
  * ones do not have: seconds as time_t, struct timespec, and files in /proc that are described by

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * On a kernel with lockdep, the compiler is told to include this before everything else. A work item of lnet_selftest's
  * makes sure that another one has ended, which it never waits for; both have the same class, so lockdep

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Checks of an MPI library between nodes, each with verified contents:
  *

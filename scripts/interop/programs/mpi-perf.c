@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Time and bandwidth between ranks 0 and 1, the same for every transport:
  *

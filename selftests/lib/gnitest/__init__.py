@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What this project's own tests, checks and figures are made with, on top of the package opengni, which knows nothing of it.
 
     from gnitest.testing import ClusterCase             unittest, plain calls

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What compiled things are made from, as the builds know it: ninja's list of dependencies, those that the kernel's build leaves beside objects."""
 
 import json

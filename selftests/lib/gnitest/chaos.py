@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Traffic of all kinds between nodes while processes, links and NICs are broken at random.
 
 A round is a few faults, an end to all of them, and a lap: each worker has to do everything once more with each other one.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The conformance tests' sources against their table: which return codes have a test, which have a reason.
 
     PYTHONPATH=scripts:selftests/lib python3 -m gnitest.conformance [--missing]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Draws the figures of Documentation/reproductions.md from results of aries-sim sweep.
 
 Each function draws into axes and returns the lines of a table."""

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What each figure of Documentation/reproductions.md simulates: some sweeps of aries-sim, at the scale of the sources, at
 one that runs in minutes, and at one that shows that it can be done. figure_plots.py draws the results."""
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Hosts for tests of what runs on several: namespaces of this machine with a switch between them that can be cut.
 
 Each host has a network, a /dev/shm, process numbers and (if wanted) a clock of its own. Whatever happens to the test, nothing is

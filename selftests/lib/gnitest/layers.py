@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The layers of tests that `make check` runs, each as a function that returns cases."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What a test in Python depends on in the tree: modules that it imports, files and folders that it names, and what those name in turn."""
 
 import ast

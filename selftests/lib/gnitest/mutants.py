@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A private copy of the source tree with a mutation in it, and the tests that are run there, the cheapest first."""
 
 import json

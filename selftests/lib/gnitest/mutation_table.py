@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """What tests have found of mutations, and what that has cost: the pages of Markdown that mutate.py prints."""
 
 from collections import Counter

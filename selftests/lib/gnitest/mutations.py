@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Mutations: faults that are put into the code one at a time, to learn which test sees each.
 
 A mutation is a file, a piece of its text that is there once, and what stands there instead: edits around it do it no harm, and

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Traffic of all kinds between nodes while parts of the network are taken down and up at random, by aries-net.
 
 Rounds, workers and the definition of a defect are those of chaos; only the faults differ. The whole network is repaired

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The packages of Python that a tree has: where they are, and how programs find them."""
 
 from opengni import host

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Commands that a page of the documentation shows, for the tests that run them (selftests/tool/test_pages.py)."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Waiting that does not fail because a machine is slow.
 
 Limits of tests are counted in seconds of a machine that does nothing else: while other programs want the processors

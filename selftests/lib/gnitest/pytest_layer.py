@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Plugin of pytest for the layers of Python tests: which classes run beside others and which last, and results in a file.
 
     python3 -m pytest -p gnitest.pytest_layer --opengni-results=FILE [--opengni-alone=yes|no] [--opengni-spanning] ...

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Which layers and tests a change reaches, for `check.py --changed`.
 
 Of what is compiled the builds know it (builds.py), of tests in Python their imports and the files that they name (mentions.py); what

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Clusters that outlive the class of tests that booted them: the next class that wants the same nodes takes them as they stand.
 
 A node takes some seven processor seconds to boot where processors are emulated, more than most classes of tests work. A cluster is handed

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Results of tests: TAP in its several dialects, the kernel's kselftest, meson, unittest."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """For tests on the host: a cluster with plain (blocking) calls, and unittest cases around it.
 
     class Mine(ClusterCase):

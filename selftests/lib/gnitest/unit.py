@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """One test of the host's, between two edits: what it needs is built, and nothing else, in the folders that `make check` uses as well."""
 
 import argparse
