@@ -14,9 +14,8 @@ class Chain(ClusterCase):
     CHAIN = 3
 
     def setUp(self):
+        self.start_nodes()
         for node in range(self.CHAIN):
-            if not self.cluster.running(node):
-                self.cluster.start(node)
             self.cluster.run(node, f"rm -f {FILE} {FILE}.go")
         self.job = self.cluster.start_application([RANK, FILE], self.CHAIN, per_node=1)
         for node in range(self.CHAIN):

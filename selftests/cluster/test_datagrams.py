@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Datagrams between nodes: who meets whom, cancelling, floods, and nodes that die and come back."""
 
-import itertools
 import time
 import unittest
 
-from gnitest.testing import ClusterCase, clock
+from gnitest.testing import clock
+from peers import PeerCase
 
-PEER = "/kselftest/aries/datagram_peer"
 SENDS = "/kselftest/aries/receive_peer"
 JOB = 4712  # as there
 COMPLETED, TIMEOUT, TERMINATED = "1", "3", "4"
@@ -17,36 +16,9 @@ FLOOD_WINDOW = 8.0  # seconds, of the count without flood and of that with it
 BOUND = 30.0
 
 
-class Datagrams(ClusterCase):
+class Datagrams(PeerCase):
     SHARES = "pair"
-    cookies = itertools.count(0x51000000)
-
-    def setUp(self):
-        """All nodes up, a domain and output files of the test's own."""
-        for node in range(self.NODES):
-            if not self.cluster.running(node):
-                self.cluster.start(node)
-        self.cookie = next(self.cookies)
-        self.files = itertools.count()
-
-    def start(self, node, command, *arguments, cookie=None):
-        """A peer in the background; what output() takes."""
-        file = f"/tmp/dg-{self.cookie:x}-{next(self.files)}"
-        line = " ".join(map(str, [PEER, command, cookie or self.cookie, *arguments]))
-        self.succeed(self.cluster.run(node, f"({line}; echo exit $?) >{file} 2>&1 </dev/null &"))
-        return node, file
-
-    def output(self, peer, bound=30.0, until="exit "):
-        """Lines of a peer, once it has ended (or a line begins with something)."""
-        node, file = peer
-        lines = []
-
-        def there():
-            lines[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
-            return any(line.startswith(until) for line in lines)
-
-        self.wait_for(there, lambda: f"still running: {lines}", bound, 0.2)
-        return [line for line in lines if line != "posted"]
+    PEER = "/kselftest/aries/datagram_peer"
 
     def test_directed_meets_wildcard(self):
         server = self.start(1, "serve", 7, 3, 30000)
@@ -90,7 +62,7 @@ class Datagrams(ClusterCase):
     def test_virtual_nodes(self):
         # the job calls node 1 its node 0, and node 0 its node 1
         for node in (0, 1):
-            self.succeed(self.cluster.run(node, f"{PEER} map {self.cookie} {JOB} 1 0"))
+            self.succeed(self.cluster.run(node, f"{self.PEER} map {self.cookie} {JOB} 1 0"))
         server = self.start(1, "serve", 7, 3, 30000)
         caller = self.start(0, "call", 3, 0, 7, 3, 30000)
         self.assertEqual(self.output(caller), [f"{COMPLETED} 0 7 7:{n}" for n in range(3)] + ["exit 0"])

@@ -21,9 +21,8 @@ class Faults(ClusterCase):
 
     def setUp(self):
         """All nodes up and whole, whatever the test before has left."""
+        self.start_nodes()
         for node in range(self.NODES):
-            if not self.cluster.running(node):
-                self.cluster.start(node)
             for name, value in (("link", 1), ("drop", 0), ("corrupt", 0)):
                 self.cluster.set_nic(node, name, value)
 

@@ -17,9 +17,7 @@ class Krca(ClusterCase):
     SHARES = "four"
 
     def setUp(self):
-        for node in range(self.NODES):
-            if not self.cluster.running(node):
-                self.cluster.start(node)
+        self.start_nodes()
         self.wait_for(lambda: self.up() == "0-3", self.up, BOUND)
         self.succeed(self.cluster.run(0, "modprobe krca_test"))
         self.pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()

@@ -4,16 +4,15 @@
 No page that a peer may still write to belongs to anybody else, and the node works again afterwards.
 """
 
-import itertools
 import re
 import signal
 import threading
 import unittest
 
-from gnitest.testing import ClusterCase, hosts_wanted, kernel_complaints, slow_tests, wait_until
+from gnitest.testing import hosts_wanted, kernel_complaints, slow_tests, wait_until
 from opengni import host
+from peers import PeerCase
 
-PEER = "/kselftest/aries/reset_peer"
 QUICK = ["gni-perf", "--tests=fma-put,bte-put,amo", "--max-size=64K", "--iterations=10"]
 DRIVER = "/sys/bus/pci/drivers/aries"
 MIB = 16
@@ -33,37 +32,17 @@ def register(name):
     return int(re.search(rf"^#define {name} (0x[0-9a-f]+)u", (host.BUILD / "gen" / "aries_regs.h").read_text(encoding="utf-8"), re.M)[1], 16)
 
 
-class TakenAway(ClusterCase):
+class TakenAway(PeerCase):
     SHARES = "pair"
-    cookies = itertools.count(0x53000000)
+    PEER = "/kselftest/aries/reset_peer"
 
     def setUp(self):
+        super().setUp()
         for node in range(self.NODES):
             self.cluster.run(node, "killall -9 reset_peer")
-        self.cookie = next(self.cookies)
-        self.files = itertools.count()
         self.pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()
         self.assertTrue(self.pci, "no NIC on node 0")
         self.config = f"/sys/bus/pci/devices/{self.pci}/config"
-
-    def start(self, node, *arguments):
-        """A peer in the background: what lines() takes."""
-        file = f"/tmp/reset-{self.cookie:x}-{next(self.files)}"
-        line = " ".join(map(str, [PEER, arguments[0], self.cookie, *arguments[1:]]))
-        self.succeed(self.cluster.run(node, f"(setsid {line}; echo exit $?) >{file} 2>&1 </dev/null &"))
-        return node, file
-
-    def lines(self, peer, until):
-        """Lines of a peer, once there is one that matches."""
-        node, file = peer
-        found = []
-
-        def there():
-            found[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
-            return any(re.match(until, line) for line in found)
-
-        self.wait_for(there, lambda: f"no line '{until}': {found}\n{self.log()}", BOUND, 0.2)
-        return found
 
     def put(self, watcher):
         """Puts from node 1 into the region of a watcher on node 0; returns when they arrive."""
@@ -275,7 +254,7 @@ class TakenAway(ClusterCase):
 
         def attempt():
             self.signal_peer(signal.SIGSTOP)
-            self.succeed(self.cluster.run(0, f"{PEER} queue {next(self.cookies)}"))
+            self.succeed(self.cluster.run(0, f"{self.PEER} queue {next(self.cookies)}"))
             if not wait_until(lambda: not self.revocations_are_under_way(), 1.0):
                 return True
             self.signal_peer(signal.SIGCONT)

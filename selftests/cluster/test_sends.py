@@ -1,48 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Channel sends between nodes: messages into posted receives, withdrawn ones, receivers that die."""
 
-import itertools
 import unittest
 
-from gnitest.testing import ClusterCase
+from peers import PeerCase
 
-PEER = "/kselftest/aries/receive_peer"
 DATAGRAMS = "/kselftest/aries/datagram_peer"
 JOB = 4712  # as there
 NO_RECEIVE, RECEIVE_LENGTH = 0x16, 0x17
 CHANNEL = 77
 
 
-class Sends(ClusterCase):
+class Sends(PeerCase):
     SHARES = "pair"
-    cookies = itertools.count(0x52000000)
-
-    def setUp(self):
-        """All nodes up, a domain and output files of the test's own."""
-        for node in range(self.NODES):
-            if not self.cluster.running(node):
-                self.cluster.start(node)
-        self.cookie = next(self.cookies)
-        self.files = itertools.count()
+    PEER = "/kselftest/aries/receive_peer"
 
     def start(self, node, command, *arguments, cookie=None):
-        """A peer in the background; what output() takes."""
-        file = f"/tmp/sends-{self.cookie:x}-{next(self.files)}"
-        line = " ".join(map(str, [PEER, command, cookie or self.cookie, CHANNEL, *arguments]))
-        self.succeed(self.cluster.run(node, f"({line}; echo exit $?) >{file} 2>&1 </dev/null &"))
-        return node, file
-
-    def output(self, peer, bound=60.0, until="exit "):
-        """Lines of a peer, once it has ended (or a line begins with something)."""
-        node, file = peer
-        lines = []
-
-        def there():
-            lines[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
-            return any(line.startswith(until) for line in lines)
-
-        self.wait_for(there, lambda: f"still running: {lines}", bound, 0.2)
-        return [line for line in lines if line != "posted"]
+        """Peers of one channel."""
+        return super().start(node, command, CHANNEL, *arguments, cookie=cookie)
 
     def once(self, node, pe, length, cookie=None):
         """Status of one try."""
@@ -75,7 +50,7 @@ class Sends(ClusterCase):
         self.assertEqual(self.output(self.start(0, "send", 0, 2, 100)), ["exit 0"])
         self.assertEqual(self.output(taker), ["1 100 ok"] * 2 + ["exit 0"])
         for node in (0, 1):
-            self.succeed(self.cluster.run(node, f"{PEER} destroy {self.cookie}"))
+            self.succeed(self.cluster.run(node, f"{self.PEER} destroy {self.cookie}"))
 
     def test_errors_at_the_sender(self):
         self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
@@ -99,7 +74,7 @@ class Sends(ClusterCase):
 
     def test_suspended_job_does_not_receive(self):
         def job(what):
-            self.succeed(self.cluster.run(1, f"{PEER} {what} {self.cookie}"))
+            self.succeed(self.cluster.run(1, f"{self.PEER} {what} {self.cookie}"))
 
         job("job")
         taker = self.start(1, "take", 2, 64)

@@ -23,9 +23,8 @@ class SlndCase(ClusterCase):
     files = itertools.count()
 
     def setUp(self):
+        self.start_nodes()
         for node in range(self.NODES):
-            if not self.cluster.running(node):
-                self.cluster.start(node)
             for name, value in (("link", 1), ("drop", 0), ("drop-response", 0)):
                 self.cluster.set_nic(node, name, value)
             self.load(node)

@@ -367,6 +367,12 @@ class ClusterCase(unittest.TestCase):
         if not wait_until(condition, timeout, interval):
             self.fail(message() if callable(message) else message)
 
+    def start_nodes(self):
+        """Boot the nodes that a test has left down."""
+        for node in range(self.NODES):
+            if not self.cluster.running(node):
+                self.cluster.start(node)
+
     def wait_for_nodes(self, timeout=60.0):
         """Until every node's driver knows of all nodes: of those on other hosts it hears a moment after they have come."""
         everybody = f"0-{self.NODES - 1}"
