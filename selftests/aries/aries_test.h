@@ -78,24 +78,25 @@ static inline struct kgni_attach aries_attach_arg(uint32_t cookie)
 	return arg;
 }
 
-/*
- * An open file that is attached to the domain of @cookie, or a negative errno; @out is what was
- * asked for then.
- */
+/* An open file that is attached as @arg says, or a negative errno. */
+static inline int aries_attached_as(struct kgni_attach *arg)
+{
+	int fd = aries_open(), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = aries_ioctl(fd, KGNI_IOC_ATTACH, arg);
+	if (rc)
+		close(fd);
+	return rc ? -rc : fd;
+}
+
+/* The same in the domain of @cookie; after an error @out is what was asked for. */
 static inline int aries_attached(uint32_t cookie, struct kgni_attach *out)
 {
 	struct kgni_attach arg = aries_attach_arg(cookie);
-	int fd = aries_open(), rc;
+	int fd = aries_attached_as(&arg);
 
-	if (out)
-		*out = arg;
-	if (fd < 0)
-		return -errno;
-	rc = aries_ioctl(fd, KGNI_IOC_ATTACH, &arg);
-	if (rc) {
-		close(fd);
-		return -rc;
-	}
 	if (out)
 		*out = arg;
 	return fd;

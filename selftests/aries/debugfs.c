@@ -11,6 +11,7 @@
 
 #include "dgram.h"
 #include "raw.h"
+#include "sleeper.h"
 #include "view.h"
 #include "kselftest_harness.h"
 
@@ -144,27 +145,11 @@ TEST_F(debugfs, descriptors)
 	VALUE(253, "ptag");
 }
 
-struct sleeper {
-	int fd, rc;
-	uint32_t cq;
-};
-
-static void *sleep_on(void *arg)
-{
-	struct sleeper *s = arg;
-	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq,
-				  .timeout_ms = 30000 };
-
-	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
-	return NULL;
-}
-
 TEST_F(debugfs, queues)
 {
 	struct kgni_mem_register mem;
-	struct sleeper s = { self->r.fd, -1, 0 };
+	struct sleeper s;
 	struct raw_cq q;
-	pthread_t thread;
 	long long irqs;
 	int i;
 
@@ -189,8 +174,7 @@ TEST_F(debugfs, queues)
 	VALUE(0, "dropped");
 	while (raw_take(&q))
 		;
-	s.cq = q.c.cq;
-	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
+	ASSERT_EQ(0, sleeper_begin(&s, self->r.fd, q.c.cq));
 	for (i = 0; i < 2000 && view_value(self->line, "armed") != 1; i++) {
 		usleep(1000);
 		view_find("queues", "cq", q.c.cq, self->line);
@@ -198,8 +182,7 @@ TEST_F(debugfs, queues)
 	VALUE(1, "armed");
 	VALUE(1, "waiters");
 	raw_put(&self->r, q.c.cq, mem.mdh, self->page, "abcd", 4, ARIES_EV_GLOBAL);
-	pthread_join(thread, NULL);
-	EXPECT_EQ(0, s.rc);
+	EXPECT_EQ(0, sleeper_end(&s));
 	FIND("queues", "cq", q.c.cq);
 	VALUE(0, "armed");
 	VALUE(0, "waiters");

@@ -12,16 +12,10 @@
 static inline int dgram_attached(uint32_t cookie, uint32_t inst, struct kgni_attach *out)
 {
 	struct kgni_attach arg = aries_attach_arg(cookie);
-	int fd = aries_open(), rc;
+	int fd;
 
-	if (fd < 0)
-		return -errno;
 	arg.inst_id = inst;
-	rc = aries_ioctl(fd, KGNI_IOC_ATTACH, &arg);
-	if (rc) {
-		close(fd);
-		return -rc;
-	}
+	fd = aries_attached_as(&arg);
 	if (out)
 		*out = arg;
 	return fd;

@@ -3,27 +3,19 @@
  * A processor goes offline and comes back, while threads wait for queues that were made on it: an
  * event wakes them all the same.
  */
-#include <pthread.h>
 #include <sched.h>
 
 #include "raw.h"
+#include "sleeper.h"
 #include "kselftest_harness.h"
 
 #define CPU 1 /* on x86 the first one cannot go */
 #define ONLINE "/sys/devices/system/cpu/cpu1/online"
 #define ROUNDS 4
-#define PATIENCE_MS 60000
 
 static int set_online(int on)
 {
-	int fd = open(ONLINE, O_WRONLY), rc = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, on ? "1" : "0", 1) != 1)
-		rc = errno;
-	close(fd);
-	return rc;
+	return aries_write_file(ONLINE, on ? "1" : "0");
 }
 
 static int run_on(int cpu)
@@ -64,49 +56,27 @@ FIXTURE_TEARDOWN(hotcpu)
 	raw_close(&self->r);
 }
 
-struct waiter {
-	pthread_t thread;
-	int fd;
-	uint32_t cq;
-	int rc;
-};
-
-static void *wait_for_event(void *arg)
+static void begin(FIXTURE_DATA(hotcpu) *self, struct sleeper *w)
 {
-	struct waiter *w = arg;
-	struct kgni_cq_wait wait = { .argsz = sizeof(wait),
-				     .count = 1,
-				     .cqs = (uintptr_t)&w->cq,
-				     .timeout_ms = PATIENCE_MS };
-
-	w->rc = aries_ioctl(w->fd, KGNI_IOC_CQ_WAIT, &wait);
-	return NULL;
-}
-
-static void begin(FIXTURE_DATA(hotcpu) *self, struct waiter *w)
-{
-	*w = (struct waiter){ .fd = self->r.fd, .cq = self->q.c.cq, .rc = -1 };
-	if (pthread_create(&w->thread, NULL, wait_for_event, w))
+	if (sleeper_begin(w, self->r.fd, self->q.c.cq))
 		exit(1);
 	usleep(100000); /* it should be asleep; if it is not, the test is only easier */
 }
 
 /* An event comes; what the wait has returned, or ENOMSG if there was no event. */
-static int end(FIXTURE_DATA(hotcpu) *self, struct waiter *w)
+static int end(FIXTURE_DATA(hotcpu) *self, struct sleeper *w)
 {
 	uint32_t status = raw_put(&self->r, self->q.c.cq, self->mem.mdh, self->page, "abcd", 4,
 				  ARIES_EV_GLOBAL);
+	int rc = sleeper_end(w);
 
-	pthread_join(w->thread, NULL);
-	if (status || !raw_take(&self->q))
-		return ENOMSG;
-	return w->rc;
+	return status || !raw_take(&self->q) ? ENOMSG : rc;
 }
 
 /* It goes while somebody waits, then somebody begins to wait without it, then it comes back. */
 TEST_F_TIMEOUT(hotcpu, waiters_are_woken, 600)
 {
-	struct waiter w;
+	struct sleeper w;
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {

@@ -27,14 +27,7 @@ static int run(const char *name, char *out, size_t size)
 
 static int traffic(int on)
 {
-	int fd = open(KAPI_DIR "traffic", O_WRONLY), rc = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, on ? "1" : "0", 1) != 1)
-		rc = errno;
-	close(fd);
-	return rc;
+	return aries_write_file(KAPI_DIR "traffic", on ? "1" : "0");
 }
 
 struct counts {

@@ -187,6 +187,15 @@ static inline uint32_t raw_put(struct raw *r, uint32_t cq, uint32_t mdh, const v
 	return raw_status(r);
 }
 
+static inline uint32_t raw_ring_bte(struct raw *r, const struct aries_bte_desc *desc)
+{
+	memcpy((void *)(r->area + ARIES_DESC_BTE), desc, sizeof(*desc));
+	__sync_synchronize();
+	r->bell[ARIES_DB_BTE / 8] = 0;
+	__sync_synchronize();
+	return raw_status(r);
+}
+
 /* Starts a block transfer inside domain @mdh with events ARIES_EV_*; the doorbell's status. */
 static inline uint32_t raw_block_mode(struct raw *r, uint32_t cq, uint8_t mode, uint8_t op,
 				      uint32_t mdh, const volatile void *remote,
@@ -207,11 +216,7 @@ static inline uint32_t raw_block_mode(struct raw *r, uint32_t cq, uint8_t mode, 
 		.mode = mode,
 	};
 
-	memcpy((void *)(r->area + ARIES_DESC_BTE), &desc, sizeof(desc));
-	__sync_synchronize();
-	r->bell[ARIES_DB_BTE / 8] = 0;
-	__sync_synchronize();
-	return raw_status(r);
+	return raw_ring_bte(r, &desc);
 }
 
 /* The same with a global event. */

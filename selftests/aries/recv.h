@@ -71,11 +71,7 @@ static inline uint32_t send_start(struct raw *r, uint32_t cq, uint32_t pe, uint3
 		.mode = mode,
 	};
 
-	memcpy((void *)(r->area + ARIES_DESC_BTE), &desc, sizeof(desc));
-	__sync_synchronize();
-	r->bell[ARIES_DB_BTE / 8] = 0;
-	__sync_synchronize();
-	return raw_status(r);
+	return raw_ring_bte(r, &desc);
 }
 
 /* A whole send; the status in its global event, 99 if none comes. */

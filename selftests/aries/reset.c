@@ -4,7 +4,6 @@
  * things: mappings read as ones and take stores that lead nowhere, sleepers wake up, calls fail,
  * nothing is left behind, and the device works for the next process.
  */
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -14,6 +13,7 @@
 
 #include "kselftest_harness.h"
 #include "pci.h"
+#include "sleeper.h"
 
 static sigjmp_buf on_fault;
 
@@ -34,25 +34,6 @@ static int touch(const volatile void *p)
 		(void)*(const volatile char *)p;
 	sigaction(SIGBUS, &old, NULL);
 	return sig;
-}
-
-struct sleeper {
-	pthread_t thread;
-	int fd;
-	uint32_t cq;
-	int rc;
-};
-
-static void *sleep_on_cq(void *arg)
-{
-	struct sleeper *s = arg;
-	struct kgni_cq_wait w = { .argsz = sizeof(w),
-				  .count = 1,
-				  .cqs = (uintptr_t)&s->cq,
-				  .timeout_ms = 60000 };
-
-	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
-	return NULL;
 }
 
 /* A process that has one of everything. */
@@ -91,9 +72,7 @@ FIXTURE_SETUP(busy)
 	ASSERT_EQ(0, touch(self->desc));
 	ASSERT_EQ(0, touch(self->doorbell));
 	ASSERT_EQ(0, touch(self->queue));
-	self->sleeper.fd = self->fd;
-	self->sleeper.cq = self->cq.cq;
-	ASSERT_EQ(0, pthread_create(&self->sleeper.thread, NULL, sleep_on_cq, &self->sleeper));
+	ASSERT_EQ(0, sleeper_begin(&self->sleeper, self->fd, self->cq.cq));
 	nanosleep(&moment, NULL); /* it should be asleep; if it is not, the test is only easier */
 }
 
@@ -130,7 +109,7 @@ static int count_survivors(FIXTURE_DATA(busy) *self, int error)
 	int bad = 0;
 
 	if (self->sleeper.fd >= 0)
-		pthread_join(self->sleeper.thread, NULL);
+		sleeper_end(&self->sleeper);
 	self->sleeper.fd = -1;
 	bad += self->sleeper.rc != error;
 	bad += ghosts(self);

@@ -3,11 +3,11 @@
  * Tracepoints: each event comes when it should, once, and says what the test itself has done; none
  * comes while it is off; nobody but root reads them.
  */
-#include <pthread.h>
 #include <stdarg.h>
 
 #include "dgram.h"
 #include "raw.h"
+#include "sleeper.h"
 #include "kselftest_harness.h"
 
 #define TRACING "/sys/kernel/tracing/"
@@ -177,50 +177,32 @@ TEST_F(trace, memory)
 	      mem.mdh, start);
 }
 
-struct sleeper {
-	int fd, rc;
-	uint32_t cq;
-};
-
-static void *sleep_on(void *arg)
-{
-	struct sleeper *s = arg;
-	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq,
-				  .timeout_ms = 30000 };
-
-	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
-	return NULL;
-}
-
 TEST_F(trace, queues)
 {
-	struct sleeper s = { self->r.fd, -1, 0 };
-	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s.cq,
-				  .timeout_ms = 1 };
 	struct kgni_mem_register mem;
+	struct sleeper s;
 	struct raw_cq q;
-	pthread_t thread;
+	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&q.c.cq,
+				  .timeout_ms = 1 };
 
 	ASSERT_EQ(0, raw_cq(&self->r, &q, 100, KGNI_CQ_BLOCKING));
 	ASSERT_EQ(0, aries_register(self->r.fd, self->page, 8, 0, KGNI_NO_CQ, &mem));
-	s.cq = q.c.cq;
 	EXPECT_EQ(ETIMEDOUT, aries_ioctl(self->r.fd, KGNI_IOC_CQ_WAIT, &w));
 	load(self->text);
-	COUNT(1, "aries_cq_create", "owner=%u cq=%u slots=128 flags=%#x\n", self->r.at.owner, s.cq,
+	COUNT(1, "aries_cq_create", "owner=%u cq=%u slots=128 flags=%#x\n", self->r.at.owner, q.c.cq,
 	      KGNI_CQ_BLOCKING);
 	COUNT(1, "aries_cq_wait", "owner=%u count=1 cq=-1 rc=%d\n", self->r.at.owner, -ETIMEDOUT);
-	COUNT(0, "aries_cq_irq", "cq=%u ", s.cq);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
+	COUNT(0, "aries_cq_irq", "cq=%u ", q.c.cq);
+	ASSERT_EQ(0, sleeper_begin(&s, self->r.fd, q.c.cq));
 	usleep(100000);
-	raw_put(&self->r, s.cq, mem.mdh, self->page, "abcd", 4, ARIES_EV_GLOBAL);
-	pthread_join(thread, NULL);
-	EXPECT_EQ(0, s.rc);
+	raw_put(&self->r, q.c.cq, mem.mdh, self->page, "abcd", 4, ARIES_EV_GLOBAL);
+	EXPECT_EQ(0, sleeper_end(&s));
 	EXPECT_NE(0, raw_take(&q));
 	EXPECT_EQ(0, raw_cq_close(&self->r, &q));
 	load(self->text);
-	COUNT(1, "aries_cq_irq", "cq=%u irqs=1\n", s.cq);
-	COUNT(1, "aries_cq_wait", "owner=%u count=1 cq=%u rc=0\n", self->r.at.owner, s.cq);
-	COUNT(1, "aries_cq_destroy", "owner=%u cq=%u slots=128 ", self->r.at.owner, s.cq);
+	COUNT(1, "aries_cq_irq", "cq=%u irqs=1\n", q.c.cq);
+	COUNT(1, "aries_cq_wait", "owner=%u count=1 cq=%u rc=0\n", self->r.at.owner, q.c.cq);
+	COUNT(1, "aries_cq_destroy", "owner=%u cq=%u slots=128 ", self->r.at.owner, q.c.cq);
 }
 
 TEST_F(trace, jobs)

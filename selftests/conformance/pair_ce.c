@@ -9,6 +9,7 @@ struct tree {
 	struct side_name peer;
 	gni_ce_handle_t ce;
 	uint32_t id, peer_id;
+	gni_ce_result_t *result;
 	gni_ep_handle_t leaf, other; /* edges: to this process, to the other channel */
 };
 
@@ -22,6 +23,7 @@ static void plant(struct __test_metadata *_metadata, struct pair *pair, struct t
 	gni_cq_handle_t events;
 
 	ASSERT_EQ(0, pair_open(pair, &t->s, &t->peer));
+	t->result = (gni_ce_result_t *)t->s.data;
 	MUST(GNI_CeCreate(t->s.nic, &t->ce));
 	MUST(GNI_CeGetId(t->ce, &t->id));
 	pair_swap(pair, &t->id, &t->peer_id, sizeof(t->id));
@@ -64,14 +66,12 @@ PAIR_TEST(GNI_CeCheckResult__SUCCESS__sum_of_both_ranks)
 {
 	struct tree t;
 	gni_post_descriptor_t d;
-	gni_ce_result_t *result;
 
 	plant(_metadata, pair, &t);
-	result = (gni_ce_result_t *)t.s.data;
 	d = contribution(&t, GNI_FMA_CE_IADD, 100 + pair->rank);
 	MUST(GNI_PostFma(t.s.ep, &d));
-	RC(SUCCESS, CONF_UNTIL(SUCCESS, GNI_CeCheckResult(result, sizeof(*result))));
-	EXPECT_EQ(201, result->result1);
+	RC(SUCCESS, CONF_UNTIL(SUCCESS, GNI_CeCheckResult(t.result, sizeof(*t.result))));
+	EXPECT_EQ(201, t.result->result1);
 	EXPECT_EQ(GNI_RC_SUCCESS, conf_reap(t.s.cq, &d));
 	fell(pair, &t);
 }
@@ -80,22 +80,20 @@ PAIR_TEST(GNI_CeCheckResult__NOT_DONE__until_the_other_rank_contributes)
 {
 	struct tree t;
 	gni_post_descriptor_t d;
-	gni_ce_result_t *result;
 
 	plant(_metadata, pair, &t);
-	result = (gni_ce_result_t *)t.s.data;
 	d = contribution(&t, GNI_FMA_CE_IADD, 1);
 	if (pair->rank == 0) {
 		MUST(GNI_PostFma(t.s.ep, &d));
 		usleep(20000);
-		RC(NOT_DONE, GNI_CeCheckResult(result, sizeof(*result)));
+		RC(NOT_DONE, GNI_CeCheckResult(t.result, sizeof(*t.result)));
 	}
 	pair_meet(pair);
 	if (pair->rank) {
 		MUST(GNI_PostFma(t.s.ep, &d));
 	}
-	RC(SUCCESS, CONF_UNTIL(SUCCESS, GNI_CeCheckResult(result, sizeof(*result))));
-	EXPECT_EQ(2, result->result1);
+	RC(SUCCESS, CONF_UNTIL(SUCCESS, GNI_CeCheckResult(t.result, sizeof(*t.result))));
+	EXPECT_EQ(2, t.result->result1);
 	fell(pair, &t);
 }
 
@@ -104,16 +102,14 @@ PAIR_TEST(GNI_CeCheckResult__TRANSACTION_ERROR__other_rank_is_gone)
 {
 	struct tree t;
 	gni_post_descriptor_t d;
-	gni_ce_result_t *result;
 
 	plant(_metadata, pair, &t);
-	result = (gni_ce_result_t *)t.s.data;
 	d = contribution(&t, GNI_FMA_CE_IADD, 1);
 	if (pair->rank == 0) {
 		MUST(GNI_PostFma(t.s.ep, &d));
 		RC(TRANSACTION_ERROR,
-		   CONF_UNTIL(TRANSACTION_ERROR, GNI_CeCheckResult(result, sizeof(*result))));
-		EXPECT_FALSE(GNI_CE_RES_STATUS_OK(result));
+		   CONF_UNTIL(TRANSACTION_ERROR, GNI_CeCheckResult(t.result, sizeof(*t.result))));
+		EXPECT_FALSE(GNI_CE_RES_STATUS_OK(t.result));
 	} else {
 		MUST(GNI_CdmDestroy(t.s.cdm));
 		t.s = (struct side){ .data = t.s.data };
