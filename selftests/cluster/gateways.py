@@ -80,9 +80,7 @@ class GatewayCase(unittest.TestCase):
         cls.addClassCleanup(cls.hosts.end)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         for i in range(self.COUNT):
             self.addCleanup(self.hosts.heal, i)
         self.file = self.hosts_file("hosts", {name: (i, f"{4 * i}-{4 * i + 3}") for i, name in enumerate(NAMES[:self.COUNT])})

@@ -28,9 +28,7 @@ class ManagedNetwork(test_places.PlacesCase):
     CONFIG = {"mem_mib": 256, "smp": 1, "boot_timeout": 300.0, "machine": "aries:groups=3,chassis=2,slots=4", "place": ",".join(map(str, AT))}
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.log = Path(folder.name) / "journal"
+        self.log = Path(self.enterContext(tempfile.TemporaryDirectory()), "journal")
         self.fabric = self.cluster.config.fabric
         self.manager = None
         self.addCleanup(self.all_as_new)

@@ -32,9 +32,7 @@ REPORT = {
 
 class Plots(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="opengni-plots-")
-        self.addCleanup(folder.cleanup)
-        self.json = Path(folder.name) / "bench.json"
+        self.json = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-plots-")), "bench.json")
 
     def draw(self, *python):
         """bench.py --draw of what is in the file."""

@@ -32,12 +32,9 @@ class Files(unittest.TestCase):
     """Files stand for segments; a lock on them for members that run."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="opengni-shm-")
-        self.addCleanup(folder.cleanup)
-        self.shm = Path(folder.name)
-        for patch in (mock.patch.object(fabric, "SHM", self.shm), mock.patch("sys.stdout")):
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.shm = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-shm-")))
+        self.enterContext(mock.patch.object(fabric, "SHM", self.shm))
+        self.enterContext(mock.patch("sys.stdout"))
 
     def make(self, cluster):
         """Paths of a fabric's files, made."""
@@ -108,11 +105,7 @@ class Claims(unittest.TestCase):
     """A name is held by who lives."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="opengni-run-")
-        self.addCleanup(folder.cleanup)
-        patch = mock.patch.object(host, "RUN", Path(folder.name))
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "RUN", Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-run-")))))
 
     def test_each_name_has_a_holder_of_its_own(self):
         held = {}
@@ -182,9 +175,7 @@ class Boots(unittest.TestCase):
     """`up` of machines that never answer."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="opengni-up-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-up-")))
         self.machine = self.folder / "machine"
         self.seconds = f"1000.{os.getpid()}"  # by which machines of this process are known
         self.machine.write_text(f"#!/bin/sh\nexec sleep {self.seconds}\n", encoding="ascii")

@@ -17,14 +17,10 @@ PROGRAM = "import sys; from pathlib import Path; from opengni import console_log
 
 class Logs(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.run_folder = Path(folder.name)
+        self.run_folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.folder = self.run_folder / "c"
         self.folder.mkdir()
-        patch = mock.patch.object(host, "RUN", self.run_folder)
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "RUN", self.run_folder))
 
     def log(self, node, text, mode="a"):
         """A node says something."""

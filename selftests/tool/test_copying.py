@@ -35,14 +35,10 @@ def member(name, kind=tarfile.REGTYPE, link=""):
 
 class Copying(unittest.IsolatedAsyncioTestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("c", "here", "there"):
             (self.folder / name).mkdir()
-        patch = mock.patch.object(host, "RUN", self.folder)
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "RUN", self.folder))
 
     def cluster(self, count=1):
         return FakeCluster(self.folder / "c", count)
@@ -198,9 +194,7 @@ class Archives(unittest.TestCase):
     """What a node sends is not believed."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def unpack(self, *members):
         return unpacking.Unpacked(archive(*members), self.folder / "stage")

@@ -25,13 +25,9 @@ def boot_sector(code=b"\xeb\xfe"):
 
 class DiskCase(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="opengni-disk-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-disk-")))
         for name, place in (("BUILD", self.folder), ("RUN", self.folder / "run")):
-            patch = mock.patch.object(host, name, place)
-            patch.start()
-            self.addCleanup(patch.stop)
+            self.enterContext(mock.patch.object(host, name, place))
         self.image = self.raw("image, really.img")
 
     def raw(self, name, sector=boot_sector()):

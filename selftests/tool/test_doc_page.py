@@ -23,9 +23,7 @@ COPIED = ("scripts/doc.py", "scripts/lib.sh", "scripts/version.sh", "scripts/man
 
 class Page(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.tree = Path(folder.name)
+        self.tree = Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in COPIED:
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             if (host.TOP / name).is_dir():

@@ -25,9 +25,7 @@ def parts():
 
 class Headers(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="opengni-headers-")
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-headers-")))
 
     def stage(self, *names):
         """Headers of these parts alone, below /usr of a folder of their own."""

@@ -15,8 +15,8 @@ INSTALLED = ("scripts/cluster", "scripts/aprun")
 def python_files():
     """All of scripts and selftests."""
     files = [path for folder in ("scripts", "selftests") for path in (host.TOP / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    starts = (b"#!/usr/bin/python3", b"#!/usr/bin/env python3")
-    return [path for path in files if path.suffix == ".py" or not path.suffix and path.read_bytes().startswith(starts)]
+    programs = (b"#!/usr/bin/python3", b"#!/usr/bin/env python3")
+    return [path for path in files if path.suffix == ".py" or not path.suffix and path.read_bytes().startswith(programs)]
 
 
 def place(path):

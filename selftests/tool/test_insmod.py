@@ -66,9 +66,7 @@ def module_file(path, depends="", release=RELEASE, build=b"\1" * 20):
 
 class Files(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_what_a_module_says(self):
         module = module_file(self.folder / "kgni.ko", "aries,gni-other", build=bytes(range(20)))
@@ -132,9 +130,7 @@ class Node(unittest.IsolatedAsyncioTestCase):
     """A node whose files are below a folder; aries, kgni and ipogif are loaded on it."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.root = self.folder / "root"
         for name in ("proc/sys/kernel/random", "sys/module", "sys/class/net", f"lib/modules/{RELEASE}/extra"):
             (self.root / name).mkdir(parents=True)
@@ -147,10 +143,9 @@ class Node(unittest.IsolatedAsyncioTestCase):
             (self.folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
             (self.folder / "bin" / name).chmod(0o755)
         (self.folder / "c").mkdir()
-        for patch in (mock.patch.object(host, "RUN", self.folder), mock.patch.object(guest_modules, "LIB", str(self.root / "lib/modules")),
-                      mock.patch.dict(os.environ, {"OPENGNI_TEST_ROOT": str(self.root), "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})):
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "RUN", self.folder))
+        self.enterContext(mock.patch.object(guest_modules, "LIB", str(self.root / "lib/modules")))
+        self.enterContext(mock.patch.dict(os.environ, {"OPENGNI_TEST_ROOT": str(self.root), "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}))
         self.known, self.said, lines = {}, [], []
         for name, depends, line in (("aries", "", "aries 1 1 kgni,"), ("kgni", "aries", "kgni 1 2 ipogif,"), ("ipogif", "kgni", "ipogif 1 0 -")):
             self.built(name, depends, 1)
@@ -241,12 +236,8 @@ class Node(unittest.IsolatedAsyncioTestCase):
 
 class Builds(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        patch = mock.patch.object(host, "BUILD", self.folder / "build")
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.enterContext(mock.patch.object(host, "BUILD", self.folder / "build"))
 
     def test_a_build_that_fails_shows_its_errors(self):
         (self.folder / "Makefile").write_text("all:\n\t@echo first; echo 'a.c:1: error: bad'; for i in 1 2 3 4; do echo later; done; false\n",

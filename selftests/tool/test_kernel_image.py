@@ -100,16 +100,12 @@ class Unpacking(unittest.TestCase):
 
 class Keeping(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.top = Path(folder.name)
+        self.top = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.kept = self.top / "kernels"
         self.path = self.top / "vmlinuz"
         kernel = elf()
         self.path.write_bytes(image(gzip.compress(kernel), len(kernel)))
-        patch = mock.patch.object(host, "BUILD", self.top)
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "BUILD", self.top))
         self.addCleanup(self.forget)
         self.forget()
 

@@ -19,9 +19,7 @@ executable('tool', 'main.c')
 
 class Projects(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.top = Path(folder.name)
+        self.top = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.source = self.top / "source"
         self.source.mkdir()
         (self.source / "meson.build").write_text(PROJECT, encoding="ascii")

@@ -231,16 +231,15 @@ class Generated(unittest.TestCase):
 class Completion(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        cls.addClassCleanup(cls.folder.cleanup)
-        completion.write(Path(cls.folder.name))
-        (Path(cls.folder.name) / "make").write_text(make.script(), encoding="utf-8")
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        completion.write(cls.folder)
+        (cls.folder / "make").write_text(make.script(), encoding="utf-8")
 
     def complete(self, *words, line=""):
         """What bash offers for the last of the words; they are split where bash does, which the whole line need not show."""
         program = words[0]
         function = f"_opengni_{program.replace('-', '_')} {program}"
-        script = (f". {BASH_COMPLETION}; . {self.folder.name}/{program}; compopt() {{ :; }}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
+        script = (f". {BASH_COMPLETION}; . {self.folder}/{program}; compopt() {{ :; }}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
                   f" COMP_LINE={shlex.quote(line or ' '.join(words))}; COMP_POINT=${{#COMP_LINE}};"
                   f" {function}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True, timeout=60,

@@ -20,9 +20,7 @@ class NodeImage(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         """Unpack what the tests look at."""
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.root = Path(folder.name)
+        cls.root = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         with IMAGE.open("rb") as image:
             subprocess.run(["cpio", "-idmu", "--quiet", "--no-absolute-filenames", "etc/*", "lib/modules/*"], cwd=cls.root, stdin=image, check=True)
 

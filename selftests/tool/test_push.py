@@ -14,9 +14,7 @@ from opengni.errors import ConfigError, NodeError, UsageError
 
 class Pushing(unittest.IsolatedAsyncioTestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "c").mkdir()
         self.here, self.there = self.folder / "here", self.folder / "there"
         (self.here / "usr/lib").mkdir(parents=True)
@@ -25,9 +23,7 @@ class Pushing(unittest.IsolatedAsyncioTestCase):
         (self.here / "usr/lib/libx.a").write_text("static", encoding="ascii")
         (self.here / "run me").write_text("#!/bin/sh\n", encoding="ascii")
         (self.here / "run me").chmod(0o755)
-        patch = mock.patch.object(host, "RUN", self.folder)
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "RUN", self.folder))
 
     async def push(self):
         """How many files are copied."""

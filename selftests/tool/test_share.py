@@ -20,9 +20,7 @@ from opengni.share import Share
 
 class Folders(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = os.path.realpath(folder.name)
+        self.folder = os.path.realpath(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_words(self):
         self.assertEqual(share.parse(self.folder), Share(self.folder, self.folder))
@@ -83,12 +81,8 @@ class Folders(unittest.TestCase):
 
 class Mounting(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        patch = mock.patch.object(host, "BUILD", self.folder)
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.enterContext(mock.patch.object(host, "BUILD", self.folder))
 
     def mount(self, able, bad=()):
         """What a node is told: scripts, and what goes into them. bad: words of scripts that fail."""

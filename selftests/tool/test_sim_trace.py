@@ -41,9 +41,7 @@ class Captures(unittest.TestCase):
     """pcapng."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = Path(folder.name) / "node0.pcapng"
+        self.path = Path(self.enterContext(tempfile.TemporaryDirectory()), "node0.pcapng")
 
     def read(self, content):
         self.path.write_bytes(content)

@@ -43,9 +43,8 @@ def steps_of(group):
 
 class Steps(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.tree, self.copy = Path(folder.name) / "tree", Path(folder.name) / "elsewhere/of another length"
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.tree, self.copy = folder / "tree", folder / "elsewhere/of another length"
         small_tree(self.tree)
 
     def run_script(self, top, *words, **variables):

@@ -13,9 +13,7 @@ from opengni import host
 
 class Store(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.top = Path(folder.name)
+        self.top = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.files = self.top / "opengni/files"
         self.got = self.top / "got"
 

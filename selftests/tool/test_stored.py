@@ -21,9 +21,7 @@ for n in 1 2 3 4 5 6 7 8; do head -c 250000 /dev/zero; cat "$2"; done >"$1/sub/b
 
 class Stored(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.top = Path(folder.name)
+        self.top = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.input = self.top / "source/input"
         self.input.parent.mkdir()
         self.input.write_text("one", encoding="ascii")

@@ -33,9 +33,7 @@ class Words(unittest.TestCase):
 
 class Project(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.tree = Path(folder.name)
+        self.tree = Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("scripts/build-meson.sh", "scripts/lib.sh", "scripts/version.sh", "userlib/meson.build"):
             (self.tree / name).parent.mkdir(exist_ok=True)
             shutil.copy(host.TOP / name, self.tree / name)
@@ -43,11 +41,10 @@ class Project(unittest.TestCase):
         for name, text in (("meson.build", PROJECT), ("good.c", "int main(void) { return 0; }\n"), ("bad.c", "int main(void) { return 1; }\n"),
                            ("other.c", "this is no C\n")):
             (self.tree / "p" / name).write_text(text, encoding="ascii")
-        for patch in (mock.patch.object(host, "TOP", self.tree), mock.patch.object(host, "BUILD", self.tree / ".build"),
-                      mock.patch.dict(unit.PROJECTS, {"p": ("p", "p"), "again": ("again", "p")}, clear=True),
-                      mock.patch.dict("os.environ", {"OPENGNI_BUILD": str(self.tree / ".build")})):
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.enterContext(mock.patch.object(host, "TOP", self.tree))
+        self.enterContext(mock.patch.object(host, "BUILD", self.tree / ".build"))
+        self.enterContext(mock.patch.dict(unit.PROJECTS, {"p": ("p", "p"), "again": ("again", "p")}, clear=True))
+        self.enterContext(mock.patch.dict("os.environ", {"OPENGNI_BUILD": str(self.tree / ".build")}))
 
     def unit(self, *words):
         """(exit status, output, errors) of one call."""

@@ -33,9 +33,7 @@ MAIN = "int a(), b();\nint main() { return a() == 1 && b() == 2 ? 0 : 1; }\n"
 
 class Unity(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def divide(self, sources, count):
         """(exit status, output, what each of count files includes) for sources that are given as text."""

@@ -81,13 +81,12 @@ class Trace(unittest.TestCase):
     """gni-trace around programs of this host; the library is the one that programs use."""
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="opengni-trace-")
-        self.addCleanup(self.folder.cleanup)
-        self.file = Path(self.folder.name) / "trace"
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="opengni-trace-")))
+        self.file = self.folder / "trace"
 
     def build(self, source):
         """A program from C, linked with the library as anybody's is."""
-        path = Path(self.folder.name) / "program.c"
+        path = self.folder / "program.c"
         path.write_text("#include <gni_pub.h>\n#include <errno.h>\n#include <stdio.h>\n#include <unistd.h>\n#include <sys/wait.h>\n"
                         f"int main(void) {{ {source} }}\n", encoding="utf-8")
         program = path.with_suffix("")
@@ -136,7 +135,7 @@ class Trace(unittest.TestCase):
 
     def test_a_library_that_was_opened(self):
         """Nothing stands behind the tracer then: it finds the library all the same."""
-        path = Path(self.folder.name) / "opens.c"
+        path = self.folder / "opens.c"
         path.write_text('#include <dlfcn.h>\n#include <stdint.h>\nint main(void) { uint32_t v; void *h = dlopen("libugni.so.0", RTLD_NOW | RTLD_LOCAL);'
                         'int (*f)(uint32_t *) = dlsym(RTLD_DEFAULT, "GNI_GetVersion"); return !h || !f || f(&v); }\n', encoding="utf-8")
         subprocess.run(["gcc", "-o", path.with_suffix(""), path], check=True)

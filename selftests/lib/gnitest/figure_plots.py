@@ -42,14 +42,23 @@ def _size(size):
     return f"{int(size) // 1024} KiB" if int(size) >= 1024 else f"{size} B"
 
 
+def _label(axes, across, up):
+    """Ends a drawing."""
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.legend()
+
+
+def _bound(axes, value):
+    axes.axhline(value, color="black", linestyle=":", linewidth=0.8)
+
+
 def _bandwidth(axes, places, names, what):
     """Ends a drawing of a node's bandwidth over these places of the axis."""
     axes.set_xscale("log", base=2)
     axes.set_xticks(places, names)
-    axes.set_xlabel(what)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("GB/s of a node")
-    axes.legend()
+    _label(axes, what, "GB/s of a node")
 
 
 def _bandwidth_by_size(axes, sizes):
@@ -71,12 +80,10 @@ def worst_case(results, axes, scale):
     _, routers, optics = scale.dragonfly
     for bound, name in ((1 / (routers * optics) / LCB, f"1/(a h) = 1/{routers * optics}, less the LCB's tenth flit"),
                         (1 / 2 / LCB, "1/2, less the LCB's tenth flit")):
-        axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
+        _bound(axes, bound)
         axes.annotate(name, (0, bound), va="bottom")
     axes.set_ylim(top=0.5)
-    axes.set_xlabel("offered")
-    axes.set_ylabel("accepted")
-    axes.legend()
+    _label(axes, "offered", "accepted")
     return [*lines, f"bounds: minimal {1 / (routers * optics) / LCB:.4f}, through a random router {1 / 2 / LCB:.4f}"]
 
 
@@ -90,9 +97,7 @@ def global_bound(results, axes, scale):
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(groups, [str(count) for count in groups])
-    axes.set_xlabel("groups")
-    axes.set_ylabel("raw GB/s of a node")
-    axes.legend()
+    _label(axes, "groups", "raw GB/s of a node")
     return [f"{count} groups: {got:.4f} GB/s a node, bound {bound:.4f}: {got / bound:.3f}"
             for count, got, bound in zip(groups, raw, bounds)]
 
@@ -109,9 +114,7 @@ def hops(results, axes, _scale):
                 axes.plot(range(len(share)), share, "o-", label=f"{groups} groups")
             lines.append(f"{mode}, {groups} groups: mode {share.index(max(share))}, mean {_mean_hops(entry['result']):.2f}, "
                          f"most {len(share) - 1}; 6 or 7: {100 * sum(share[6:8]):.0f} %")
-    axes.set_xlabel("links of a non-minimal way")
-    axes.set_ylabel("share of requests")
-    axes.legend()
+    _label(axes, "links of a non-minimal way", "share of requests")
     return lines
 
 
@@ -124,9 +127,7 @@ def quiet(results, axes, _scale):
         lines.append(f"{mode}: minimal " + ", ".join(f"{entry['result']['minimal']:.4f} at {entry['point']['load']}"
                                                      for entry in entries))
     axes.set_xscale("log")
-    axes.set_xlabel("offered")
-    axes.set_ylabel("share of minimal ways")
-    axes.legend()
+    _label(axes, "offered", "share of minimal ways")
     for entry in results["latency"]:
         result = entry["result"]
         by_hops = ", ".join(f"{links}: {latency:.0f}" for links, latency in enumerate(result["hop_latency"]))
@@ -150,10 +151,8 @@ def group_bisection(results, axes, _scale):
             axes.plot(_results(entries, "offered"), crossing, "o-" if traffic == "across" else "s--", label=f"{traffic}, {mode}")
             lines.append(f"{traffic}, {mode}: {max(crossing):.0f} GB/s through the cut, both directions, requests: "
                          f"{max(crossing) / bound:.2f}")
-    axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
-    axes.set_xlabel("offered")
-    axes.set_ylabel("raw GB/s through the cut")
-    axes.legend()
+    _bound(axes, bound)
+    _label(axes, "offered", "raw GB/s through the cut")
     return lines
 
 
@@ -167,10 +166,8 @@ def global_bandwidth(results, axes, scale):
         got = [share * value for value in _results(points, "gbyte_per_s_per_node")]
         axes.plot(_results(points, "offered"), got, "o-", label=mode)
         lines.append(f"{mode}: {max(got):.2f} GB/s a node between groups at most")
-    axes.axhline(7.5, color="black", linestyle=":", linewidth=0.8)
-    axes.set_xlabel("offered")
-    axes.set_ylabel("GB/s of a node to other groups")
-    axes.legend()
+    _bound(axes, 7.5)
+    _label(axes, "offered", "GB/s of a node to other groups")
     return lines
 
 
@@ -266,13 +263,11 @@ def allreduce(results, axes, _scale):
         lines += [f"{name}, {count} nodes, {count * L19_PROCESSES} processes, depth {tree['depth']}: {of:.2f} us, "
                   f"most {of + more:.2f}; {tree['latency']['count']} operations"
                   for count, tree, of, more in zip(nodes, trees, mean, above)]
-    axes.axhline(10, color="black", linestyle=":", linewidth=0.8)
+    _bound(axes, 10)
     axes.set_xscale("log", base=2)
     axes.set_xticks(nodes, [f"{count}" for count in nodes])
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("nodes")
-    axes.set_ylabel("us")
-    axes.legend()
+    _label(axes, "nodes", "us")
     return lines
 
 
@@ -291,9 +286,7 @@ def fat_tree(results, axes, _scale):
             axes.plot(got, loads, "o-" if label == "dragonfly" else "s--", label=name)
             lines.append(f"{name}: {crossed:.2f} optical links a packet, of {links[0]['links'] / 2 / runs[0]['nodes']:.2f} a node; "
                          f"at most {max(got):.2f} GB/s of a node, {max(loads):.2f} of optical links; to the next group {offset:.2f} GB/s")
-    axes.set_xlabel("GB/s of a node, headers included")
-    axes.set_ylabel("mean load of optical links")
-    axes.legend()
+    _label(axes, "GB/s of a node, headers included", "mean load of optical links")
     return lines
 
 
@@ -309,10 +302,8 @@ def torus_saturation(results, axes, scale):
         axes.plot([raw * run["offered"] for run in runs], got, "o-", label=name)
         z = max(next(cls["mean_load"] for cls in run["links"] if cls["class"] == "z") for run in runs)
         lines.append(f"{name}: accepted " + ", ".join(f"{value:.0f}" for value in got) + f" GB/s; links of z to {z:.2f}")
-    axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
-    axes.set_xlabel("raw GB/s offered")
-    axes.set_ylabel("raw GB/s accepted")
-    axes.legend()
+    _bound(axes, bound)
+    _label(axes, "raw GB/s offered", "raw GB/s accepted")
     return lines
 
 
@@ -324,9 +315,7 @@ def torus_hop(results, axes, _scale):
         hop = (latency[-1] - latency[1]) / (len(latency) - 2)
         axes.plot(range(len(latency)), latency, "o-", label=f"{axis}: {hop:.1f} ns a hop")
         lines.append(f"{axis}: {latency[0]:.0f} ns on a router, {latency[-1]:.0f} over {len(latency) - 1} hops, {hop:.1f} a hop")
-    axes.set_xlabel("hops")
-    axes.set_ylabel("ns of a put of 8 B")
-    axes.legend()
+    _label(axes, "hops", "ns of a put of 8 B")
     return [*lines, "a hop of the source: 105 ns (G44); of a public model of such a machine 79"]
 
 
@@ -359,10 +348,8 @@ def torus_packets(results, axes, _scale):
         axes.plot(sizes, share, "o-", label=operation)
         lines.append(f"{operation}: " + ", ".join(f"{size} B {of:.0f} phits ({100 * part:.1f} %)"
                                                   for size, of, part in zip(sizes, phits, share)))
-    axes.axhline(GEMINI_EFFICIENCY, color="black", linestyle=":", linewidth=0.8)
-    axes.set_xlabel("bytes")
-    axes.set_ylabel("share of data")
-    axes.legend()
+    _bound(axes, GEMINI_EFFICIENCY)
+    _label(axes, "bytes", "share of data")
     return lines
 
 
@@ -400,7 +387,7 @@ def switch_all_to_all(results, axes, _scale):
         mean, worst = got["adaptive"][1] / shares[1], got["adaptive"][2] / shares[2]
         lines.append(f"{SWITCH_MODES[mode]}: all to all {shares[0]:.3f} of the adapter; pairs {shares[1]:.3f}, worst {shares[2]:.3f}; "
                      f"adaptive ways have {mean:.2f} and {worst:.2f} times that")
-    axes.axhline(0.85, color="black", linestyle=":", linewidth=0.8)
+    _bound(axes, 0.85)
     axes.set_xticks(range(3), ["all to all", "random pairs, mean", "random pairs, worst"])
     axes.set_ylabel("share of the adapter")
     axes.legend()
