@@ -40,10 +40,6 @@ ROWS = {  # name: (unit, text); the functions have these names
 }
 
 
-class BenchError(Exception):
-    """A step failed; the text says which."""
-
-
 class Wire:
     """What virtio-net is plugged into."""
 
@@ -61,7 +57,7 @@ class Wire:
                     subprocess.run(["ip", "link", *words], check=True, capture_output=True, text=True)
             except subprocess.CalledProcessError as error:
                 self.__exit__()
-                raise BenchError(f"no bridge: {error.stderr.strip()}; as root, or with --wire=socket") from None
+                raise ClusterError(f"no bridge: {error.stderr.strip()}; as root, or with --wire=socket") from None
         return self
 
     def __exit__(self, *_):
@@ -81,7 +77,7 @@ async def run(cluster, node, text, timeout=120.0):
     """A command on a node; its output."""
     result = await cluster.node(node).run(text, timeout=timeout)
     if result.code:
-        raise BenchError(f"node {node}: {text}: {result.code}\n{result.stdout[-500:]}{result.stderr[-500:]}")
+        raise ClusterError(f"node {node}: {text}: {result.code}\n{result.stdout[-500:]}{result.stderr[-500:]}")
     return result.stdout
 
 
@@ -209,7 +205,7 @@ def main():
         before = os.getloadavg()[1]
         with Wire(args.wire) as wire:
             found = asyncio.run(bench(args, wire))
-    except (BenchError, ClusterError) as error:
+    except ClusterError as error:
         print(f"bench-ipogif: {error}", file=sys.stderr)
         return 1
     print(surroundings(args.rounds, before) + "\n")

@@ -24,14 +24,10 @@ MESSAGE_BOUND = 3.0  # of a put with remote event and interrupt
 COUNT = 3000
 
 
-class BenchError(Exception):
-    """A step failed; the text says which."""
-
-
 def check(result):
     """Output of a command that has to succeed."""
     if result.code:
-        raise BenchError(f"status {result.code}: {result.stdout} {result.stderr}")
+        raise ClusterError(f"status {result.code}: {result.stdout} {result.stderr}")
     return result.stdout
 
 
@@ -88,7 +84,7 @@ def main():
     args = parser.parse_args()
     try:
         kept = report(asyncio.run(measure(args.rounds)))
-    except (BenchError, ClusterError) as error:
+    except ClusterError as error:
         print(f"bench-kgni: {error}", file=sys.stderr)
         return 1
     return 3 if args.strict and not kept else 0

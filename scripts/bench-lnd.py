@@ -23,13 +23,9 @@ RATE_BOUND = 10000  # messages a second and thread
 DEBUG = "/sys/kernel/debug"
 
 
-class BenchError(Exception):
-    """A step failed; the text says which."""
-
-
 def check(result):
     if result.code:
-        raise BenchError(f"status {result.code}: {result.stdout} {result.stderr}")
+        raise ClusterError(f"status {result.code}: {result.stdout} {result.stderr}")
     return result.stdout
 
 
@@ -47,7 +43,7 @@ async def lnd(cluster, peer, **parameters):
     text = check(await cluster.node(0).run(f"echo {line} peer={peer} >{DEBUG}/slnd_test/run && cat {DEBUG}/slnd_test/result", timeout=600))
     result = dict(word.split("=") for word in text.split())
     if result["failed"] != "0" or result["damaged"] != "0":
-        raise BenchError(text)
+        raise ClusterError(text)
     return int(result["ok"]) * 1e9 / int(result["ns"])
 
 
@@ -91,7 +87,7 @@ def main():
     args = parser.parse_args()
     try:
         median, samples = asyncio.run(measure(args.rounds))
-    except (BenchError, ClusterError) as error:
+    except ClusterError as error:
         print(f"bench-lnd: {error}", file=sys.stderr)
         return 1
     kept = report(median, samples)

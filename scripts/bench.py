@@ -45,10 +45,6 @@ COPY_SIZES = (BLOCK,) + BULK_SIZES
 RUNS = 9  # a program that lies elsewhere in memory may be a tenth slower: see TLB conflicts in design/library.md
 
 
-class BenchError(Exception):
-    """A step failed; the text says which."""
-
-
 def host_copy():
     """Median nanoseconds of memcpy() on the host, by size."""
     source = Path(__file__).parent / "bench" / "hostcopy.cpp"
@@ -73,8 +69,7 @@ async def perf(cluster, *options):
     results = await cluster.run_job(argv, timeout=900, nodes=[0, 1])
     for result in results:
         if not result.ok:
-            raise BenchError(f"{' '.join(argv)} on node {result.node}: status {result.code}"
-                             f" {result.error} {result.stderr.strip()}")
+            raise ClusterError(f"{' '.join(argv)} on node {result.node}: status {result.code} {result.error} {result.stderr.strip()}")
     report = json.loads(results[0].stdout)
     return {(row["test"], row["size"]): row for row in report["results"]}
 
@@ -118,7 +113,7 @@ async def measure_barrier(config, args):
         results = await cluster.run_job(argv, timeout=900)
         for result in results:
             if not result.ok:
-                raise BenchError(f"{' '.join(argv)} on node {result.node}: status {result.code} {result.stderr.strip()}")
+                raise ClusterError(f"{' '.join(argv)} on node {result.node}: status {result.code} {result.stderr.strip()}")
         return json.loads(results[0].stdout)["results"][0]
 
 
@@ -136,7 +131,7 @@ async def measure_start(config):
         seconds = time.monotonic() - start
         for result in results:
             if not result.ok:
-                raise BenchError(f"pmi-info on node {result.node}: status {result.code} {result.stderr.strip()}")
+                raise ClusterError(f"pmi-info on node {result.node}: status {result.code} {result.stderr.strip()}")
         return seconds
 
 
@@ -349,7 +344,7 @@ def main(argv):
             data["table"]["barrier", data["barrier"]["size"]] = data["barrier"]
         if args.start_nodes:
             data["start"] = args.start_nodes, asyncio.run(measure_start(small_nodes(args, name + "-s", args.start_nodes)))
-    except (ClusterError, BenchError, OSError, subprocess.CalledProcessError) as error:
+    except (ClusterError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     finally:

@@ -92,6 +92,17 @@ counter_names() {
 	sed -n "/^#define $1(X)/,/^$/s,^\tX(\([A-Z0-9_]*\).*,counters/$2\1,p" "$TOP/driver/include/aries_hw.h"
 }
 
+# documented KIND FILES ENTRIES PAGE: whether both have the same names.
+documented() {
+	if [ "$2" = "$3" ]; then
+		echo "ok   $1 files and $(basename "$4")"
+	else
+		diff <(echo "$2") <(echo "$3") >&2 || true
+		echo "check-driver: $1 files (<) and $4 (>) differ" >&2
+		bad=1
+	fi
+}
+
 # Every attribute in the code has a "What:" entry, and the other way round.
 sysfs_abi() {
 	local code doc
@@ -107,13 +118,7 @@ sysfs_abi() {
 		counter_names ARIES_NIC_NAMES AR_NIC_NETMON_ORB_EVENT_CNTR_
 	} | sort)
 	doc=$(sed -n 's,^What:.*/sys/class/gni/kgniN/,,p' "$abi" | sort)
-	if [ "$code" = "$doc" ]; then
-		echo "ok   sysfs files and $(basename "$abi")"
-	else
-		diff <(echo "$code") <(echo "$doc") >&2 || true
-		echo "check-driver: sysfs files (<) and $abi (>) differ" >&2
-		bad=1
-	fi
+	documented sysfs "$code" "$doc" "$abi"
 }
 
 # The same for debugfs.
@@ -124,13 +129,7 @@ debugfs_abi() {
 		sed -n 's/^\t\t{ "\([a-z]*\)", &aries_.*_fops },/\1/p' "$TOP/driver/view/aries_views.c"
 	} | sort)
 	doc=$(sed -n 's,^What:.*/debug/aries/kgniN/\(.\),\1,p' "$debugfs" | sort)
-	if [ "$code" = "$doc" ]; then
-		echo "ok   debugfs files and $(basename "$debugfs")"
-	else
-		diff <(echo "$code") <(echo "$doc") >&2 || true
-		echo "check-driver: debugfs files (<) and $debugfs (>) differ" >&2
-		bad=1
-	fi
+	documented debugfs "$code" "$doc" "$debugfs"
 }
 
 mkdir -p "$BUILD/logs"
