@@ -14,7 +14,7 @@
 namespace ugni
 {
 
-/** A collective that waits; all that its doorbell needs. */
+/** A contribution that waits, with all values for its doorbell. */
 struct CeWaiting {
 	CeWaiting *next;
 	gni_post_descriptor_t *descriptor; /* nullptr if it reports no event */
@@ -25,7 +25,7 @@ struct CeWaiting {
 	uint16_t command;
 };
 
-/** Those of one endpoint. */
+/** Waiting contributions of one endpoint. */
 struct CeQueue {
 	CeQueue *next; /* in gni_nic::collectives */
 	gni_ep *ep;
@@ -36,7 +36,7 @@ struct CeQueue {
 	uint32_t backoff;
 };
 
-/** Most that one endpoint may have waiting. */
+/** Largest number of waiting contributions of an endpoint. */
 constexpr uint32_t kCeWaitingMost = 1024;
 /* Control word of a result block whose collective waits; until there is a result the rest names the NIC handle. */
 constexpr uint64_t kCeQueued = 2;

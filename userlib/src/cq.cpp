@@ -20,7 +20,7 @@ constinit gni_cq no_queue{};
 
 static constexpr const char *kGetEvent = "GNI_CqGetEvent";
 
-/* Posts whose events would have come to @cq are forgotten: nobody can ask for them any more. */
+/* Forgets posts whose events would go to @cq: no call can ask for them any more. */
 static void drop_requests(gni_cq *cq)
 {
 	gni_nic *nic = cq->nic;
@@ -112,7 +112,7 @@ gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out, HandlerDue *due)
 	return entry ? cq_deliver_special(cq, entry, out, due, kGetEvent) : nothing(GNI_RC_NOT_DONE);
 }
 
-/* What has failed, as far as it can be told. */
+/* Logs the failed operation, as far as it is known. */
 [[gnu::cold, gnu::noinline]] static gni_return_t failure(const gni_cq *cq, gni_cq_entry_t entry, const char *call)
 {
 	char status[64] = "?";
@@ -147,7 +147,7 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = overlay(cq, entry);
 	else
 		*out = gni_entry_info(entry) == ARIES_INFO_LOCAL ? smsg_event(cq, entry) : entry;
-	/* Its send is not settled: the next one, if there is one. */
+	/* The send of this event is not settled: deliver the next event, if there is one. */
 	if (!*out)
 		return cq_next(cq, out, due);
 	const gni_return_t rc = *out & ARIES_CQE_STATUS_MASK ? failure(cq, *out, call) : GNI_RC_SUCCESS;

@@ -62,7 +62,7 @@ inline gni_cq_entry_t cq_take(gni_cq *cq)
 	return entry;
 }
 
-/** Goes on at the next entry, wherever it is. Only who may also take entries. */
+/** Continues at the next entry, wherever in the queue it is. For threads that may also take entries. */
 void cq_resync(gni_cq *cq);
 
 /**

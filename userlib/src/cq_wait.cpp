@@ -19,7 +19,7 @@ constexpr uint64_t kForever = ~uint64_t{0};
 constexpr uint32_t kMostQueues = 64; /* of one request to the driver */
 /* Queues of several NIC handles are asked in turn, each for this long. */
 constexpr uint64_t kSliceMs = 2;
-/* A wait without end looks so often whether its queues are still there: another thread may destroy them. */
+/* An endless wait checks its queues with this interval, because another thread may destroy them. */
 constexpr uint64_t kLookMs = 250;
 /* So often the kernel may say that there is an event when there is none; then the caller shall look. */
 constexpr uint32_t kMostMisses = 4;
@@ -83,8 +83,8 @@ bool any_masked(gni_cq *const *cqs, uint32_t count)
 }
 
 /*
- * Sleeps on those of the queues that belong to @nic. Return: TIMEOUT when none of them got an event; SUCCESS and in
- * @which one that did.
+ * Sleeps on the queues that belong to @nic. Return: TIMEOUT if no queue got an event; SUCCESS, and in @which a queue
+ * that did.
  */
 gni_return_t sleep_on(const gni_nic *nic, gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
 		      const Uncancelled &outer, const char *call)
@@ -146,7 +146,8 @@ gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, u
 		if (left > most)
 			left = most;
 		rc = sleep_on(cqs[turn]->nic, cqs, count, left, which, outer, call);
-		/* Another reader was faster, each time, or the queue is out of step: who reads it finds out. */
+		/* Another reader was faster each time, or the queue is out of step, which the read after this finds
+		 * out. */
 		if (rc == GNI_RC_SUCCESS && ++misses > kMostMisses)
 			return rc;
 		/* INVALID_STATE: a signal. */
@@ -168,7 +169,7 @@ uint64_t slice_of(gni_cq *const *cqs, uint32_t count, uint64_t left)
 	return left;
 }
 
-/* Looks after those of empty queues. As cq_next(), for the first queue that has an event because of it. */
+/* Tends the NIC handles of empty queues. As cq_next(), for the first queue that gets an event by that. */
 gni_return_t tend(gni_cq *const *cqs, uint32_t count, gni_cq_entry_t *event, HandlerDue *due, uint32_t *which)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -288,7 +289,7 @@ gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, ui
 	const gni_return_t rc = check(cq_hndls, num_cqs, __func__);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	/* Who reads the queue looks after what is to be looked after: this thread need not be the one that may. */
+	/* Tending is left to the thread that reads the queue: this thread may not be allowed to. */
 	const uint64_t slice = slice_of(cq_hndls, num_cqs, timeout);
 	const gni_return_t waited = vector_wait(cq_hndls, num_cqs, slice, which, whole, __func__);
 	if (waited != GNI_RC_TIMEOUT || slice == timeout)

@@ -166,7 +166,7 @@ gni_return_t test(gni_ep *ep, uint32_t flags, uint64_t id, const Out &out, const
 	return rc == GNI_RC_SUCCESS ? tell_if_there(ep, arg, out, call) : rc;
 }
 
-/* One wait, as far as a thread needs to know that is cancelled in it. */
+/* State of a wait for the cleanup of a thread that is cancelled in it. */
 struct Waiting {
 	gni_ep *ep;
 	kgni_dgram_test arg;
@@ -215,7 +215,7 @@ gni_return_t wait(gni_ep *ep, uint32_t flags, uint64_t id, uint32_t timeout, con
 	for (;;) {
 		Waiting w = {ep, question(ep, flags, id)};
 		w.arg.timeout_ms = left_until(end);
-		/* Once the time is up, one look without waiting. */
+		/* When the time is over, one test without waiting. */
 		bool last = w.arg.timeout_ms == 0;
 		gni_return_t rc = wait_once(&w, whole, call);
 		if (last && rc == GNI_RC_SUCCESS && !final(w.arg))
@@ -245,7 +245,7 @@ gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id, const char *call = 
 	gni_return_t rc = kernel::datagram_cancel(ep->nic->fd, &arg, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	/* A wildcard is gone, unless somebody has just met it; others end as TERMINATED. */
+	/* A wildcard is removed unless a partner has just matched it; other datagrams end as TERMINATED. */
 	if (arg.gone)
 		forget(ep);
 	return GNI_RC_SUCCESS;

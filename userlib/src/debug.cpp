@@ -20,10 +20,10 @@ namespace ugni
 namespace
 {
 
-/* Read by calls that are repeated until they succeed: they must not search the environment each time. */
+/* Calls that are repeated until they succeed read this, and must not search the environment each time. */
 std::atomic<bool> chatty;
 
-/* Not of a program with more rights than its caller: it would write a file for him. */
+/* Ignored in a program with more rights than its caller, which could have a file written by it. */
 const char *variable(const char *name)
 {
 	const char *v = secure_getenv(name); // NOLINT(concurrency-mt-unsafe)
@@ -38,11 +38,11 @@ int level()
 
 	if (!v)
 		return 0;
-	/* What is no number switches it on, too. */
+	/* A value that is not a number also enables messages. */
 	return *v < '0' || *v > '9' ? 1 : atoi(v); // NOLINT(cert-err34-c)
 }
 
-/* As a launcher told it, nullptr if none did. */
+/* The rank that a launcher has set, nullptr without one. */
 const char *rank()
 {
 	for (const char *name : {env::PMI_RANK, env::OPENGNI_RANK, env::ALPS_APP_PE, env::OMPI_COMM_WORLD_RANK}) {

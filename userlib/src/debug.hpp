@@ -32,13 +32,13 @@ namespace ugni
 [[gnu::format(printf, 3, 4), gnu::cold, gnu::noinline]] gni_return_t later(gni_return_t rc, const char *call,
 									   const char *format, ...);
 
-/** What a poll or a wait answers when there is nothing: it happens all the time, and nothing is to be said about it. */
+/** Result of a poll or a wait without an event. Happens all the time, so it is not logged. */
 constexpr gni_return_t nothing(gni_return_t rc)
 {
 	return rc;
 }
 
-/** The failure of an event or a transaction is told by its status; for the codes that go with it. */
+/** Result for a failed event or transaction, whose status tells the failure, so that it is not logged. */
 constexpr gni_return_t told(gni_return_t rc)
 {
 	return rc;

@@ -220,7 +220,7 @@ void set_limits(kgni_job *job, const gni_job_limits_t &limits)
 	job->limit_recv = GNI_JOB_INVALID_LIMIT;
 }
 
-/* Gives the job that has just been made its part of the node translation table, if the limits name one. */
+/* Assigns a range of the node translation table to a new job, if the limits name a range. */
 gni_return_t tie_range(int fd, uint32_t cookie, const gni_job_limits_t *limits, const char *call)
 {
 	if (!limits || limits->ntt_size == GNI_JOB_INVALID_LIMIT || limits->ntt_size == 0)

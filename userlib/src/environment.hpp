@@ -43,7 +43,7 @@
 namespace ugni::env
 {
 
-/* The names, for those who read them. */
+/* The names, for the code that reads the variables. */
 #define UGNI_ENVIRONMENT_NAME(name, readers, unset, meaning) inline constexpr char name[] = #name;
 UGNI_ENVIRONMENT(UGNI_ENVIRONMENT_NAME)
 #undef UGNI_ENVIRONMENT_NAME

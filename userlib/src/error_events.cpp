@@ -35,7 +35,7 @@ static_assert(offsetof(gni_error_event_t, serial_number) == offsetof(kgni_err_ev
 static_assert(offsetof(gni_error_event_t, timestamp) == offsetof(kgni_err_event, time_ns));
 static_assert(offsetof(gni_error_event_t, info_mmrs) == offsetof(kgni_err_event, info));
 
-/* Whoever reads keeps the device open. A thread that is cancelled while it sleeps lets go as well. */
+/* Keeps the device open while a thread reads, and lets go also if that thread is cancelled while it sleeps. */
 bool enter(gni_err *err)
 {
 	if (err->users.fetch_add(1) < kClosing)

@@ -104,7 +104,7 @@ uint32_t Table::split(uint64_t at)
 	return low;
 }
 
-/* Neighbours with one count become one entry. */
+/* Joins adjacent entries that have the same count. */
 void Table::join(uint32_t from, uint32_t to)
 {
 	for (uint32_t i = to < used ? to : used - 1; used && i > from; i--) {
@@ -121,8 +121,8 @@ void *pointer(uint64_t address)
 }
 
 /*
- * Registered pages are pinned, so all of them are there. Where one is not, the region's memory has been unmapped or
- * moved, and what is at its addresses now may be anything that a child needs.
+ * Registered pages are pinned, so all of them are present. A page that is not present shows that the region's memory
+ * was unmapped or moved, and that the child may need the memory that is at these addresses now.
  */
 bool all_there(uint64_t start, uint64_t end)
 {
@@ -153,7 +153,7 @@ uint32_t Table::run(uint32_t from) const
 	return next;
 }
 
-/* What fails leaves a copy to the child. */
+/* After a failure the child gets a copy of the pages. */
 void Table::hide()
 {
 	for (uint32_t i = 0, next; i < used; i = next) {
@@ -188,7 +188,7 @@ void Table::show()
 	}
 }
 
-/* Nobody registers, deregisters or forks in between: the lock is held from before a fork until after it. */
+/* No thread registers, deregisters or forks in between: the lock is held from before a fork until after it. */
 void before_fork()
 {
 	const int before = errno;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/* The public header, seen by the library itself: what it declares is exported. */
+/* The public header for the library's own sources: declared functions are exported. */
 #ifndef UGNI_GNI_HPP
 #define UGNI_GNI_HPP
 

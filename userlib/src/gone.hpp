@@ -15,10 +15,10 @@
 namespace ugni
 {
 
-/** What slots of a queue hold whose NIC is gone. */
+/** Contents of a queue's slots when the NIC is gone. */
 constexpr uint64_t kGoneEntry = ~uint64_t{0};
 
-/** What the status word of a descriptor area reads as whose NIC is gone. */
+/** Value of the status word of a descriptor area when the NIC is gone. */
 constexpr uint32_t kGoneStatus = ~0U;
 
 /**
@@ -28,7 +28,7 @@ constexpr uint32_t kGoneStatus = ~0U;
  */
 gni_return_t nic_gone(gni_nic *nic);
 
-/** What the NIC says of the last doorbell. */
+/** The NIC's status of the last doorbell. */
 inline volatile const aries_fma_status *fma_status(const gni_nic *nic)
 {
 	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);

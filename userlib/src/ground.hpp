@@ -19,7 +19,7 @@ void *ground_take(size_t bytes);
 void *ground_new(size_t bytes);
 /** Puts fresh memory in the place of the mapping at @address, and keeps it for ground_take(). */
 void ground_keep(void *address, size_t bytes);
-/** The same for memory of the process: late threads find it as it was. */
+/** The same for memory of the process: late threads still find valid memory. */
 void ground_leave(void *address, size_t bytes);
 
 } // namespace ugni

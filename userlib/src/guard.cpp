@@ -21,7 +21,7 @@ struct Locks {
 constinit Wiped<Locks> locks;
 /* Without memory for a page there is little left to protect. */
 constinit Locks last_resort{};
-/* What the thread that forks holds. */
+/* Locks that the forking thread holds. */
 constinit pthread_mutex_t *forking = nullptr;
 
 size_t number(const void *object)

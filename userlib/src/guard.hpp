@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * What keeps the library sound when a caller does what it must not: threads
- * that end in the middle of a call, and threads that use one NIC handle at once.
+ * Protects the library against misuse: threads that end in the middle of a call,
+ * and threads that use one NIC handle at the same time.
  * None of it is on the data path.
  */
 #ifndef UGNI_GUARD_HPP
@@ -36,7 +36,8 @@ public:
 	Uncancelled(const Uncancelled &) = delete;
 	Uncancelled &operator=(const Uncancelled &) = delete;
 
-	/** What the destructor does, for who is left by an exception: the library's destructors are not run then. */
+	/** The work of the destructor, for callers that an exception leaves: the library's destructors are not run
+	 * then. */
 	void end() const
 	{
 		(void)pthread_setcancelstate(before_, nullptr);
@@ -77,7 +78,7 @@ private:
 	const bool may_end_;
 };
 
-/** What a lock protects. A thread takes them in this order only. */
+/** Subjects of locks. A thread takes locks in this order only. */
 enum class Subject {
 	domain,      /* the attachments of a domain, by domain */
 	msgq,        /* joining and leaving message queues, by NIC handle */
@@ -111,7 +112,7 @@ private:
 /** The lock of Subject::fork from before a fork until after it, in the parent. */
 void fork_lock();
 void fork_unlock();
-/** In a child, once: all locks are free, whoever held them in the parent. */
+/** Called once in a child: frees all locks, whichever threads held them in the parent. */
 void locks_of_child();
 
 } // namespace ugni

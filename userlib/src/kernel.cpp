@@ -330,7 +330,7 @@ gni_return_t datagram_post(int fd, kgni_dgram_post *post, const char *call)
 {
 	post->argsz = sizeof(*post);
 	int r = sys::call(fd, KGNI_IOC_DGRAM_POST, post);
-	/* Busy is what clients poll for. */
+	/* Clients poll until the result is not busy, so it is not logged. */
 	if (r == -EBUSY)
 		return later(GNI_RC_ERROR_RESOURCE, call, "a datagram to this instance is under way");
 	return meaning(call, "DGRAM_POST", r, kDatagramPost, GNI_RC_ERROR_RESOURCE);

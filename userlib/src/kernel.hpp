@@ -99,9 +99,9 @@ gni_return_t open_device(uint32_t device, int *fd);
 /** Tells that @device did not open. Return: @rc. */
 gni_return_t no_device(gni_return_t rc, const char *call, uint32_t device, int error);
 gni_return_t query(int fd, kgni_query *query, const char *call = __builtin_FUNCTION());
-/** What became of a NIC that does not answer: NO_MATCH it was removed, INVALID_STATE it was reset. */
+/** Why a NIC does not answer: NO_MATCH if it was removed, INVALID_STATE if it was reset. */
 gni_return_t gone(int fd);
-/** @driver_version: of the driver's ABI, to tell if it is not ours */
+/** @driver_version: of the driver's ABI, for the error text if it differs from ours */
 gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version, const char *call = __builtin_FUNCTION());
 extern const Request<kgni_cq_create> cq_create;
 gni_return_t cq_destroy(int fd, uint32_t cq, const char *call = __builtin_FUNCTION());

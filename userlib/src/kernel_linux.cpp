@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/* System calls. Nothing here knows what they mean. */
+/* System calls, without any knowledge of their meaning. */
 #include "ground.hpp"
 #include "guard.hpp"
 #include "kernel.hpp"

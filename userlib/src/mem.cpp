@@ -45,7 +45,7 @@ uint32_t table_index(const gni_mem_handle_t &handle)
 	return gni_hndl_mdh(&handle) + (gni_hndl_flags(&handle) & GNI_HNDL_VMDH ? kVirtual : 0);
 }
 
-/** What the driver has registered, on its way into the table and into a handle. */
+/** A registration of the driver, before it is in the table and in a handle. */
 struct Registered {
 	gni_hndl handle;
 	uint32_t mdh;
@@ -102,7 +102,7 @@ Registration *find(const gni_nic *nic, const gni_mem_handle_t &handle)
 	return r && r->handle.qword1 == handle.qword1 && r->handle.qword2 == handle.qword2 ? r : nullptr;
 }
 
-/* It leaves the table first: the driver may give its number to another thread's registration at once. */
+/* The entry leaves the table first: the driver may give the number to another thread's registration at once. */
 gni_return_t end(const gni_nic *nic, Registration *r, const char *call)
 {
 	const Registration ended = *r;
@@ -166,7 +166,7 @@ gni_nic *nic_of_file(int fd)
 	return found;
 }
 
-/* Said, for it is not the memory handle that is bad: UCX deregisters through domains that it has destroyed. */
+/* Logged, because the memory handle is valid: UCX deregisters by the handles of domains that it has destroyed. */
 gni_return_t no_nic(const char *name, const gni_nic *nic)
 {
 	return refuse(GNI_RC_INVALID_PARAM, name, "%p is no NIC handle, or its domain is destroyed",
@@ -371,7 +371,7 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 	if (nic_hndl && fd >= 0)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "a NIC handle or a file, not both");
 	const gni_nic *const nic = fd >= 0 ? nic_of_file(fd) : nic_hndl;
-	/* Who deregisters or destroys the domain meanwhile frees what is looked at here. */
+	/* The lock keeps other threads from freeing registrations while the table is searched. */
 	const Locked lock(Subject::control, nic);
 	if (!nics.valid(nic))
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",

@@ -47,7 +47,7 @@ static inline void compiler_barrier()
 	asm volatile("" ::: "memory");
 }
 
-/** One 64-bit store to a doorbell; what the NIC wrote because of it is read anew afterwards. */
+/** One 64-bit store to a doorbell; memory that the NIC may have written is read anew afterwards. */
 static inline void doorbell_store(volatile uint64_t *address, uint64_t value)
 {
 #ifdef UGNI_MMIO_HOOK

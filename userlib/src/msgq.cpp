@@ -29,7 +29,7 @@ bool msgq_sending(const gni_msgq *q, const uint32_t *pe)
 	return false;
 }
 
-/* Threads that are late find them as they were. */
+/* Late threads still find valid objects. */
 static void leave_tables(const gni_msgq *q)
 {
 	if (q->tables)
@@ -51,7 +51,7 @@ void msgq_close(gni_msgq *q)
 namespace
 {
 
-/* Inboxes with their words behind them, routes, and what a search finds. */
+/* Allocates inboxes with their words, routes, and space for the results of a search. */
 bool allocate(gni_msgq *q)
 {
 	const MsgqLayout &l = q->layout;

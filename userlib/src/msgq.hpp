@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Message queues: what the instances of a node share, and what each keeps.
+ * Message queues: state that the instances of a node share, and state of each instance.
  *
  * The instances share one file of memory:
  *
- *   control    who is there, the connections, and for each instance of another
+ *   control    members, connections, and for each instance of another
  *              node the slots that senders of this node have taken
  *   credits    for each instance of another node the slots that it has emptied;
  *              it writes them
@@ -15,19 +15,19 @@
  * Each instance registers the credits and its own mail, in this order, as one
  * region with a queue of its own; control is no peer's to write.
  *
- * A slot is free when its bit among those taken equals its bit among those
- * emptied; the sender turns the first over, the receiver the second. So both
- * may be written again without harm, no process ever holds a lock that another
- * one waits for, and one that dies leaves at most its slot behind. The bit is
- * part of the message: one that comes twice is told apart. Receivers leave slots
- * as they are, so a sender reads there whether a message has come whose put had no answer.
+ * A slot is free when its taken bit equals its emptied bit; the sender inverts
+ * the taken bit, the receiver the emptied bit. So both words may be written
+ * again without harm, no process waits for a lock of another one, and a process
+ * that dies leaves at most its slot behind. The taken bit is part of the message,
+ * so a receiver recognises a message that arrives twice. Receivers do not clear
+ * slots, so a sender can read whether a message arrived whose put had no answer.
  *
  * A message is one put with sync flag; the flag is the header, the first word
  * of the slot. Its remote event names connection, slot and bit, and tells the
- * receiver where to look. When that queue overran, the receiver looks at all
- * of its slots and puts what it finds in order, by the numbers of the messages.
+ * receiver where to look. If that queue has overrun, the receiver searches all
+ * of its slots, and sorts the messages by their numbers.
  *
- * What another process or a peer wrote is loaded once and checked.
+ * Words that another process or a peer writes are loaded once and checked.
  */
 #ifndef UGNI_MSGQ_HPP
 #define UGNI_MSGQ_HPP
@@ -49,7 +49,7 @@ constexpr uint32_t kMsgqWordSlots = 32; /* of one credit word; the other half is
 constexpr uint64_t kMsgqPage = 4096;
 constexpr uint64_t kMsgqHugePage = uint64_t{2} << 20;
 
-/** One message, as it lies in a slot; header and data follow. */
+/** A message in a slot; header and data follow. */
 struct MsgqSlot {
 	uint64_t header; /* msgq_header(); sync flag of the put, which begins at the next word */
 	uint64_t number; /* of all messages that the node has sent to this instance */
@@ -76,8 +76,7 @@ struct MsgqLayout {
 	uint64_t credits_at;
 	uint64_t credits_bytes; /* whole pages, of all peers */
 	uint64_t mail_at;
-	uint64_t
-		mail_bytes; /* whole pages, of one member; a word behind its mailboxes is for what it reads elsewhere */
+	uint64_t mail_bytes; /* of a member, whole pages; behind the mailboxes a word for reads from peers */
 	uint64_t used;
 	uint64_t size; /* whole huge pages */
 
@@ -89,7 +88,7 @@ struct MsgqLayout {
 	}
 	/** Mailbox of connection @peer, from the start of the region that a member registers. */
 	uint64_t mailbox(uint32_t peer) const { return credits_bytes + peer * mailbox_bytes(); }
-	/** The word for what a member reads, from the start of its region. */
+	/** Offset of that word in the member's region. */
 	uint64_t landing() const { return mailbox(peers); }
 	/** Bits of word @word that stand for a slot. */
 	uint32_t mask(uint32_t word) const
@@ -136,7 +135,7 @@ constexpr uint32_t msgq_link(uint32_t state)
 	return state & 0xff;
 }
 
-/** What the senders of this node know of one instance of a peer. No lock: atomic operations only. */
+/** State of the senders of this node towards one instance of a peer. No lock: atomic operations only. */
 struct MsgqSender {
 	uint64_t number; /* of the next message */
 
@@ -145,9 +144,10 @@ struct MsgqSender {
 	 * nothing has happened, even to a thread that was not on a processor while all slots went round.
 	 */
 	uint64_t *taken() { return reinterpret_cast<uint64_t *>(this + 1); }
-	/** Behind the @words of those as many with the bits of slots whose last message has an unknown fate. */
+	/** Follows the @words of taken bits: as many words, with the bits of slots whose last message has an unknown
+	 * fate. */
 	uint32_t *lost(uint32_t words) { return reinterpret_cast<uint32_t *>(taken() + words); }
-	/** How often each slot was taken, the low bits of it; who has taken it counts, before anything is put there. */
+	/** Low bits of how often each slot was taken; counted by the sender that takes the slot, before it puts. */
 	uint8_t *rounds(uint32_t words) { return reinterpret_cast<uint8_t *>(lost(words) + words); }
 	static constexpr uint32_t kRounds = 256; /* until such a count begins again */
 	static constexpr size_t bytes(uint32_t words)
@@ -231,7 +231,7 @@ struct MsgqRoute {
 	const uint64_t *credits;
 };
 
-/** What this instance has received over one connection. */
+/** Receive state of this instance for one connection. */
 struct MsgqInbox {
 	uint32_t state; /* of the connection that the rest is about */
 	uint32_t key;
@@ -240,7 +240,7 @@ struct MsgqInbox {
 	uint32_t untold;   /* slots emptied that the peer does not know of */
 	uint32_t pause_ms; /* until credits that failed are sent again; 0: none are due */
 	uint64_t due_ms;
-	bool search;    /* messages may be there whose events are gone */
+	bool search;    /* there may be messages whose events were lost */
 	uint64_t dirty; /* words with such slots */
 	uint32_t *emptied;
 };
@@ -337,17 +337,17 @@ private:
 };
 
 /**
- * Becomes a member of the node's queue, which is made if this is the first one: maps it, registers it and fills in
+ * Joins the node's message queue, or makes it if this is the first member: maps and registers the queue and fills in
  * @q. Return: SUCCESS, ERROR_NOMEM, INVALID_STATE, PERMISSION_ERROR.
  */
 gni_return_t msgq_join(gni_msgq *q, const gni_msgq_attr_t *attrs, const char *call);
 /** The reverse, but for the registration. */
 void msgq_leave(gni_msgq *q);
 
-/** Whether sends of this instance are not reaped; those of endpoints destroyed since do not count. @pe: to one node. */
+/** Whether sends of this instance are not reaped, except for sends of destroyed endpoints. @pe: to one node. */
 bool msgq_sending(const gni_msgq *q, const uint32_t *pe);
 
-/** What this instance knows of connection @peer; nullptr unless it is connected. */
+/** This instance's state of connection @peer; nullptr without a connection. */
 MsgqInbox *msgq_inbox(const gni_msgq *q, uint32_t peer);
 
 enum class MsgqOutcome { kNothing, kTaken, kStop, kDamaged };

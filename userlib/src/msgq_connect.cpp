@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/* Message queues: connections between nodes. One instance makes them, all of its node use them. */
+/* Message queues: connections between nodes. One instance of a node makes a connection, and all of its instances use
+ * it. */
 #include "aries_regs.h"
 #include "debug.hpp"
 #include "gni_memhandle.h"
@@ -114,7 +115,7 @@ MsgqInbox *msgq_inbox(const gni_msgq *q, uint32_t peer)
 	box->search = search;
 	box->self = q->self;
 	box->key = msgq_key(gni_hndl_name(&q->handle), own, p->pe, p->instances[0].mdh_off);
-	/* Another process may have released it meanwhile. */
+	/* Another process may have released the connection meanwhile. */
 	if (msgq_state(q, peer) != state) [[unlikely]]
 		return nullptr;
 	box->state = state;

@@ -27,7 +27,9 @@ constexpr uint32_t kMostPauseMs = 64;
 	       __atomic_load_n(q->landing(), __ATOMIC_ACQUIRE) == word;
 }
 
-/* Puts one word. Any instance of the peer leads to its credits; who has left refuses, then it is the next one's turn.
+/*
+ * Puts one word. Any instance of the peer gives access to the peer's credits; one that has left refuses, and the next
+ * one is tried.
  */
 bool put(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t word)
 {

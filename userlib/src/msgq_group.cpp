@@ -38,7 +38,8 @@ struct Name {
 
 gni_return_t open_share(const Name &name, int *share, const char *call)
 {
-	/* The last one to come takes the name away; who waited for the lock meanwhile is of the next group. */
+	/* The last member to join removes the name; a process that waited for the lock meanwhile belongs to the next
+	 * group. */
 	for (;;) {
 		int fd = sys::share_open(name.text);
 		if (fd == -ENOMEM || fd == -ENOSPC || fd == -EMFILE || fd == -ENFILE)
@@ -68,7 +69,7 @@ bool same(const gni_msgq_attr_t &a, const gni_msgq_attr_t &b)
 	       a.rcv_cq_sz == b.rcv_cq_sz;
 }
 
-/* The head of a group that exists, before its size is known to be ours. */
+/* The header of an existing group, whose size has not been compared with ours yet. */
 gni_return_t check_group(const gni_msgq *q, const gni_msgq_attr_t *attrs, const char *call)
 {
 	void *p = sys::share_map(q->share, q->nic->device, sizeof(MsgqControl));
@@ -176,7 +177,7 @@ void msgq_leave(gni_msgq *q)
 	{
 		MsgqLock lock(q->share);
 		__atomic_store_n(&q->control()->phase, kMsgqEnding, __ATOMIC_RELEASE);
-		/* It still has its name: not all have come, and nobody will any more. */
+		/* The file still has its name: not all members have joined, and no other one will. */
 		if (sys::share_named(q->share) && !sys::share_locked(q->share, kPresence))
 			sys::share_unlink(Name(q->nic).text);
 	}

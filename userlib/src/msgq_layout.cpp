@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/* Message queues: attributes, and the memory they ask for. */
+/* Message queues: attributes, and the memory that they require. */
 #include "debug.hpp"
 #include "msgq.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/* Message queues: a message on its way into a slot of the peer, and what its sender keeps of it. */
+/* Message queues: a message on its way into a slot of the peer, and the state that its sender keeps. */
 #ifndef UGNI_MSGQ_LETTER_HPP
 #define UGNI_MSGQ_LETTER_HPP
 
@@ -54,7 +54,7 @@ aries_fma_desc *msgq_fill(const MsgqLetter &l, const gni_cq *cq);
 /** One attempt. @id: of the local event, 0: none. Return: ARIES_ST_* */
 uint32_t msgq_put(const MsgqLetter &l, const gni_cq *cq, uint32_t id);
 
-/** It has left, and may get lost yet. */
+/** The message has left, and may still get lost. */
 void msgq_keep(gni_ep *ep, gni_cq *cq, const MsgqLetter &l, uint32_t id);
 /** The first attempt has ended with @status. Return: as GNI_MsgqSend() */
 gni_return_t msgq_failed(gni_ep *ep, gni_cq *cq, const MsgqLetter &l, uint32_t id, uint32_t status);

@@ -29,7 +29,7 @@ bool emptied(const MsgqInbox *box, uint32_t slot)
 	return box->emptied[slot / kMsgqWordSlots] >> slot % kMsgqWordSlots & 1;
 }
 
-/* What one event of the receive queue says. */
+/* Contents of an event of the receive queue. */
 MsgqOutcome handle_event(gni_msgq *q, uint64_t entry)
 {
 	const auto data = static_cast<uint32_t>(entry & ARIES_CQE_DATA_MASK);
@@ -47,7 +47,7 @@ MsgqOutcome handle_event(gni_msgq *q, uint64_t entry)
 		return MsgqOutcome::kNothing;
 	MsgqInbox *box = msgq_inbox(q, peer);
 	if (!box || box->search) {
-		/* The other node is faster than ours: its message waits for GNI_MsgqConnect(). */
+		/* The other node has connected earlier than ours: its message waits for GNI_MsgqConnect(). */
 		q->inboxes[peer].search = true;
 		q->searching = true;
 		return MsgqOutcome::kNothing;
@@ -58,7 +58,7 @@ MsgqOutcome handle_event(gni_msgq *q, uint64_t entry)
 	return msgq_deliver(q, peer, box, slot);
 }
 
-/* One message that is there, or one event without any. Return: false if there is neither. */
+/* Handles one message, or one event without a message. Return: false if there is neither. */
 bool step(gni_msgq *q, MsgqOutcome *outcome)
 {
 	*outcome = MsgqOutcome::kNothing;
@@ -108,7 +108,7 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 	return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
 }
 
-/** What the program's receiver is called with. */
+/** Arguments of the program's receiver. */
 struct Message {
 	gni_msgq *q;
 	MsgqInbox *box;
@@ -117,7 +117,7 @@ struct Message {
 	uint32_t sender_id;
 	uint8_t tag;
 	void *data;
-	bool more; /* what the receiver has said */
+	bool more; /* return value of the receiver */
 };
 
 void receive(void *message)
@@ -222,7 +222,7 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 	if (!q->busy.compare_exchange_strong(before, MsgqBusy::progress)) {
 		if (before == MsgqBusy::progress)
 			return refuse(GNI_RC_INVALID_STATE, kProgress, "%s", kMsgqBusy);
-		/* Another thread ends it, or finds that it cannot. */
+		/* Another thread is ending the message queue, or has found that it cannot. */
 		return msgqs.valid(q) ? later(GNI_RC_NOT_DONE, kProgress, "another thread may be releasing the queue")
 				      : refuse(GNI_RC_INVALID_PARAM, kProgress, "%s", kNoMsgq);
 	}

@@ -43,17 +43,17 @@ uint32_t look(const MsgqLetter &l, const gni_cq *cq, bool *there)
 /* A message that waits for another attempt, or has left and may get lost yet. */
 struct Waiting : Departed {
 	MsgqLetter letter;
-	bool open; /* it may be there */
-	bool told; /* the event of its last put says with @status whether it is */
+	bool open; /* the message may be at the peer */
+	bool told; /* the event of the last put has been read: @status tells whether the message is at the peer */
 };
 
-/* Whether it may be there. */
+/* Whether the message may be at the peer. */
 bool in_doubt(const Waiting *w)
 {
 	return w->told ? status_unknown(w->status) : w->open;
 }
 
-/* Return: ARIES_ST_*; OK: it is there unless @open says that it is not */
+/* Reads the slot back. Return: ARIES_ST_*; with OK, Waiting::open tells whether the message is at the peer */
 uint32_t settle(Waiting *w)
 {
 	bool there;
@@ -106,7 +106,7 @@ uint32_t again(Unsettled *u)
 	return put_again(w);
 }
 
-/* It has not arrived, or nobody knows: then its slot stays taken until the receiver says otherwise. */
+/* The message has not arrived, or that is not known: then its slot stays taken until the receiver releases it. */
 void give_up(const MsgqLetter &l, bool open)
 {
 	if (!open)
@@ -161,7 +161,7 @@ bool lost(Departed *d)
 void msgq_keep(gni_ep *ep, gni_cq *cq, const MsgqLetter &l, uint32_t id)
 {
 	Request &r = ep->nic->requests[static_cast<uint16_t>(id)];
-	/* Not if another thread has read its event. */
+	/* No copy is kept if another thread has read the event already. */
 	const bool open = r.state == kMsgqAwaited && r.ep == ep;
 	Waiting *w = open ? copy(ep, cq, l, id, ARIES_ST_LATER) : nullptr;
 

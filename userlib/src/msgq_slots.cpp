@@ -42,7 +42,7 @@ namespace
 				  to.mdh_off,
 				  q->sender(n, i),
 				  q->credits(n, i)};
-			/* Another process may have released it meanwhile. */
+			/* Another process may have released the slot meanwhile. */
 			if (msgq_state(q, n) == state) [[likely]]
 				return GNI_RC_SUCCESS;
 			route->state = 0;
@@ -79,7 +79,7 @@ void forget_lost(const gni_msgq *q, MsgqSender *s, uint32_t word, uint32_t mask)
 		(void)__atomic_fetch_and(lost, ~mask, __ATOMIC_RELAXED);
 }
 
-/* The slot is ours: nobody else writes this. */
+/* This instance owns the slot, so no other one writes the word. */
 uint8_t next_round(const gni_msgq *q, MsgqSender *s, uint32_t slot)
 {
 	uint8_t *round = s->rounds(q->layout.words) + slot;
@@ -92,8 +92,8 @@ uint8_t next_round(const gni_msgq *q, MsgqSender *s, uint32_t slot)
 enum class Take { done, none, damaged };
 
 /*
- * Takes a slot of word @w. What the peer has emptied is read after the word that it is held against, each time: a slot
- * that looks free then stays free until that word changes, and with it its count.
+ * Takes a slot of word @w. In each attempt the peer's emptied bits are read after the taken bits, with which they are
+ * compared. So a slot that looks free stays free until the word of taken bits changes, and with it its count.
  */
 Take take_of(const gni_msgq *q, const MsgqRoute *r, uint32_t w, MsgqTaken *out)
 {

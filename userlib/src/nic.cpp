@@ -141,7 +141,7 @@ gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out, const char *call)
 
 		if (attached(cdm, device))
 			continue;
-		/* What it refuses with has been told, but why a device did not open. */
+		/* Failures have been logged already, except for a device that could not be opened. */
 		gni_return_t rc = attach(cdm, device, out, &error, call);
 		if (error < 0 && rc != GNI_RC_NO_MATCH)
 			rc = kernel::no_device(rc, call, device, error);
@@ -158,14 +158,14 @@ gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out, const char *call)
 	return refuse(GNI_RC_NO_MATCH, call, "this node has no NIC");
 }
 
-/* Of a message that has left. Those that were lost are in the list of what is not settled. */
+/* Frees the copy of a message that has left. Copies of lost messages are in the list of unsettled ones. */
 void drop_copy(const Request &r)
 {
 	if ((r.state & (Request::kCopied | Request::kUnsettled)) == Request::kCopied)
 		free(r.copy);
 }
 
-/* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
+/* The remaining posts will not be reaped. An endpoint that ended before them keeps its slot only for their sake. */
 void forget_posts(gni_nic *nic)
 {
 	for (uint32_t id = 1; id < nic->requests.used(); id++) {

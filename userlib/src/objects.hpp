@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * What the opaque handles point at. All fields of a NIC handle and of what was
- * made from it are the caller's to serialise, except where "any thread" stands.
+ * Objects behind the opaque handles. The caller serialises all accesses to a NIC
+ * handle and to objects made from it, except for fields marked "any thread".
  */
 #ifndef UGNI_OBJECTS_HPP
 #define UGNI_OBJECTS_HPP
@@ -25,7 +25,7 @@ struct Smsg;
 struct Unsettled;
 struct CeQueue;
 
-/** Two handles whose check codes and rights were found right, and what a slot says of them. */
+/** Two handles whose check codes and rights are right, and the word of a slot that names them. */
 struct RdmaPair {
 	gni_mem_handle_t local, remote;
 	uint64_t names; /* first word of the slot without the node; 0: there is no pair */
@@ -48,7 +48,8 @@ struct alignas(64) gni_cq {
 	void *context;
 	size_t mapped;
 	uint32_t modes;
-	/* A queue is for events of one side: posts count what they ask for, what peers do comes unasked. */
+	/* A queue takes events of one side only: local posts reserve space for their events, events of peers come
+	 * unasked. */
 	uint32_t endpoints;     /* that name it as their source queue, and channels */
 	uint32_t registrations; /* that name it for remote events */
 	std::atomic<uint32_t> masked;
@@ -75,7 +76,7 @@ struct alignas(128) gni_ep {
 	bool own_event_data; /* set by the caller, not derived from the binding */
 	uint8_t ce_kind;     /* place in a tree of collectives: GNI_CE_CHILD_*, */
 	uint8_t ce_index;    /* child, */
-	uint8_t ce_engine;   /* channel on its node; 255 for what no channel has */
+	uint8_t ce_engine;   /* channel on its node; 255 without a channel */
 	ugni::Smsg *smsg;    /* short messages, nullptr until they are set up */
 	ugni::CeQueue *ce;   /* collectives that wait for their turn, nullptr if there are none */
 	void *datagram_out;  /* where the partner's datagram goes */
@@ -103,10 +104,10 @@ namespace ugni
 /** Where polled doorbells of a NIC handle go; see polled.hpp. */
 struct Polled {
 	uint64_t *word;        /* of the descriptor area */
-	const uint32_t *awake; /* 0: nobody looks there */
-	uint64_t phase;        /* ARIES_DB_PHASE of the last one */
-	uint32_t until;        /* sequence of the status word when it is over */
-	bool pending;          /* it may not be */
+	const uint32_t *awake; /* 0: the NIC's thread does not poll the area */
+	uint64_t phase;        /* ARIES_DB_PHASE of the last doorbell */
+	uint32_t until;        /* sequence of the status word when the doorbell is complete */
+	bool pending;          /* the doorbell may not be complete */
 };
 
 } // namespace ugni
@@ -151,7 +152,7 @@ struct alignas(512) gni_nic {
 	uint32_t statistics[kStatistics];
 	uint32_t refusals; /* posts that found no room, see nic_refused() */
 	gni_return_t gone; /* what calls return once the NIC was found to be reset or removed; see gone.hpp */
-	bool checks;       /* UGNI_CHECK: look at what the NIC cannot see */
+	bool checks;       /* UGNI_CHECK: check values that the NIC cannot check */
 	bool checkpoint;   /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
 	int kept_fd;       /* fd, during a checkpoint */
 	ugni::Polled polled_state;
@@ -203,7 +204,7 @@ void ce_close(gni_ce *ce);
 void ce_leave(gni_ep *ep);
 /** Posts collectives of @nic whose turn has come. */
 void ce_advance(gni_nic *nic);
-/** The endpoint goes away: its datagram ends, news of it stay with the NIC handle. */
+/** The endpoint is destroyed: its datagram ends; its outcome stays available by the NIC handle. */
 void datagram_close(gni_ep *ep);
 /** The NIC handle goes away: threads that wait for datagrams return. */
 void datagrams_close(gni_nic *nic);
@@ -215,7 +216,7 @@ uint64_t mem_virtual_address(const gni_nic *nic, const gni_mem_handle_t &h, uint
 /** A registration that named @cq is gone. */
 void cq_forget_registration(gni_cq *cq);
 
-/** What only some requests need at their end. */
+/** Additional work at the end of some requests. */
 void request_end_special(gni_nic *nic, const Request &r, uint32_t id);
 
 /** Whether @cq has, or will have, events of what starts here. */

@@ -33,7 +33,7 @@ bool reached(const gni_nic *nic, uint32_t until)
 	return static_cast<int32_t>(__atomic_load_n(sequence, __ATOMIC_ACQUIRE) - until) >= 0;
 }
 
-/* When this store has retired the doorbell is over, whoever has run it. */
+/* When this store has retired the doorbell is complete, whether the trap or the NIC's thread has run it. */
 void remind(const gni_nic *nic)
 {
 	store_fence();
@@ -75,7 +75,7 @@ void polled_ring(const gni_nic *nic, uint64_t value)
 	p.phase ^= ARIES_DB_PHASE;
 	p.pending = true;
 	__atomic_store_n(p.word, value | p.phase, __ATOMIC_RELEASE);
-	/* The NIC stores the other word before it looks at this one for the last time. */
+	/* The NIC stores AWAKE before it reads the doorbell word for the last time. */
 	full_fence();
 	if (!__atomic_load_n(p.awake, __ATOMIC_RELAXED))
 		remind(nic);

@@ -16,10 +16,10 @@ namespace ugni
 /** The last doorbell was rung by polled_ring() and has not been waited for: waits until it is over. */
 [[gnu::noinline]] void polled_wait(const gni_nic *nic);
 
-/** Leaves @value for the NIC, after what was stored in the area, and traps once if nobody looks for it. */
+/** Leaves the doorbell @value for the NIC, after all stores to the area, and traps if the NIC does not poll. */
 [[gnu::noinline]] void polled_ring(const gni_nic *nic, uint64_t value);
 
-/** The same, and waits. Return: ARIES_ST_* of it */
+/** The same, and waits until the doorbell is complete. Return: its ARIES_ST_* */
 [[gnu::noinline]] uint32_t polled_ring_and_wait(const gni_nic *nic, uint64_t value);
 
 /** All doorbells of @nic are over; before anything else is done with its descriptor. */

@@ -51,7 +51,7 @@ constexpr uint64_t common_kind(gni_post_type_t type)
 	return uint64_t{GNI_CQMODE_GLOBAL_EVENT} << 32 | type;
 }
 
-/** Events that @cq has room for, and its number above them. */
+/** Free space of @cq in events, and the number of @cq in the upper half. */
 inline uint64_t cq_room_and_number(const gni_cq *cq)
 {
 	static_assert(offsetof(gni_ep, references) == 4 && offsetof(gni_cq, attention) == 4 &&
@@ -65,7 +65,7 @@ inline uint64_t event_data(const gni_ep *ep)
 	return load_word(ep->events);
 }
 
-/** One post on its way: its queue and transaction id, 0 for one that reports no event here. */
+/** Queue and transaction id of a post; the id is 0 if the post has no event here. */
 struct Ticket {
 	gni_cq *cq;
 	uint32_t id;
@@ -92,12 +92,12 @@ inline uint32_t fma_last_status(const gni_nic *nic)
 constexpr const char *kPostFma = "GNI_PostFma";
 constexpr const char *kBadSourceQueue = "src_cq_hndl is no queue of this NIC handle, or one for remote events";
 
-/** With UGNI_CHECK: what the NIC cannot see, for it gets 40 bits of an address. */
+/** With UGNI_CHECK: checks addresses whole, of which the NIC gets 40 bits. */
 [[gnu::cold]] bool post_addresses_sound(const gni_post_descriptor_t *d);
 /** The same for one address; @h may be of another node. */
 bool mem_address_sound(const gni_mem_handle_t &h, uint64_t address);
 
-/** What post_check() found. */
+/** Logs the fault that post_check() found. */
 [[gnu::cold]] gni_return_t post_refuse(const gni_ep *ep, const gni_post_descriptor_t *d, const char *call);
 
 /** Checks that hold for every post. @call: the exported function */
@@ -109,7 +109,7 @@ inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d,
 	return GNI_RC_SUCCESS;
 }
 
-/** The queue that a post of @ep names for its events, if it may be one for them. */
+/** Whether @cq may be the source queue of a post of @ep. */
 inline bool source_queue_sound(const gni_ep *ep, const gni_cq *cq)
 {
 	return queues.valid(cq) && cq->nic == ep->nic && !cq->registrations;
@@ -144,7 +144,7 @@ inline aries_fma_desc *fma_area(const gni_nic *nic)
 	return reinterpret_cast<aries_fma_desc *>(nic->area + ARIES_DESC_FMA);
 }
 
-/** Fills in what every FMA operation needs. The compiler joins neighbours into one store. */
+/** Fills in the fields of all FMA operations. The compiler joins stores to adjacent fields. */
 inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d, const gni_cq *cq)
 {
 	aries_fma_desc *area = fma_area(ep->nic);
@@ -161,7 +161,7 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	return area;
 }
 
-/** What a doorbell says. */
+/** Value of a doorbell. */
 inline uint64_t fma_bell(uint32_t id, uint64_t length, aries_fma_op op, uint64_t events, uint64_t atomic = 0)
 {
 	return static_cast<uint64_t>(id) << ARIES_DB_TID_SHIFT | length << ARIES_DB_LEN_SHIFT |
@@ -219,7 +219,7 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d);
-/** A put or get and what follows it in its chain. */
+/** A put or get, and the rest of its chain. */
 gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d);
 
 } // namespace ugni

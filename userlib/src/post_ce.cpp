@@ -83,7 +83,8 @@ uint32_t ring(gni_nic *nic, const CeWaiting &w)
 	return fma_last_status(nic);
 }
 
-/* What the NIC refused gets no result from it. The block is not ours to touch if the refusal is about it. */
+/* A refused contribution gets no result from the NIC, so the library writes the status. It does not if the refusal
+ * concerns the result block itself. */
 void refuse(const CeWaiting &w, uint32_t status)
 {
 	if (!(status & ARIES_ST_LOCAL))
@@ -155,7 +156,7 @@ void cancel(gni_ep *ep, const gni_post_descriptor_t *d, const Ticket &ticket)
 	request_end(ep->nic, ep->nic->requests[static_cast<uint16_t>(ticket.id)], ticket.id);
 }
 
-/* Posts what the NIC takes. */
+/* Posts waiting contributions until the NIC refuses one. */
 void advance(CeQueue *q)
 {
 	if (q->pause) {
@@ -220,7 +221,7 @@ gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d)
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	/* The library writes to the block as well, so it must know it by its virtual address. */
+	/* The library also writes to the block, so it needs the block's virtual address. */
 	const uint64_t block = mem_virtual_address(ep->nic, d->local_mem_hndl, d->local_addr);
 	if (!block)
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma,

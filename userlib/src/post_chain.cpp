@@ -85,7 +85,7 @@ gni_return_t check_piece(const Piece &p, const gni_nic *nic, bool get)
 	return GNI_RC_SUCCESS;
 }
 
-/* Pieces on their way to the NIC; what was put off goes before what cannot wait. */
+/* Collects pieces for the NIC; postponed pieces are rung before a piece that cannot wait. */
 class Chain
 {
 public:
@@ -95,7 +95,7 @@ public:
 	{
 	}
 
-	/** Return: ARIES_ST_* of what was rung without events meanwhile. */
+	/** Return: ARIES_ST_* of pieces that were rung without events since the last call. */
 	uint32_t add(const Piece &p)
 	{
 		if (!p.small()) {
@@ -119,7 +119,7 @@ public:
 		return count ? fma_ring_piece(nic_, count, ARIES_FMA_LAUNCH) : static_cast<uint32_t>(ARIES_ST_OK);
 	}
 
-	/** Rings what is left, with the events unless they have gone. */
+	/** Rings the remaining pieces, with the events unless these were rung already. */
 	void finish()
 	{
 		if (entries_)
@@ -236,7 +236,7 @@ uint32_t run_chain(Chain &chain, gni_ep *ep, const gni_post_descriptor_t *d, boo
 gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	const bool get = d->type == GNI_POST_FMA_GET;
-	/* What could carry it would have to write there. */
+	/* Only a put could carry a remote event, and a put would write to the target. */
 	if (get && (d->cq_mode & GNI_CQMODE_REMOTE_EVENT))
 		return refuse(GNI_RC_INVALID_PARAM, kCtPostFma, "a remote event of a get");
 	gni_return_t rc = check_chain(ep, d, get);

@@ -45,7 +45,8 @@ bool post_addresses_sound(const gni_post_descriptor_t *d)
 
 	if (d->type == GNI_POST_CQWRITE)
 		return true;
-	/* The processor reads what a put of FMA sends; what is no handle is found by others. */
+	/* The processor reads the data of an FMA put, so the address is checked; an invalid handle is found by other
+	 * checks. */
 	if (!put && !gni_hndl_none(&d->local_mem_hndl) && !mem_address_sound(d->local_mem_hndl, d->local_addr))
 		return false;
 	return d->type == GNI_POST_CE || gni_hndl_none(&d->remote_mem_hndl) ||

@@ -17,7 +17,7 @@ constexpr uint64_t kGetPiece = 0xffc0;
 /* A NIC that takes so many looks to answer a doorbell is gone. */
 constexpr uint32_t kStatusLooks = 1U << 20;
 
-/* Put data into the line. Short ones are what latency is measured with: no call for them. */
+/* Copies put data into the line. Short data, with which latency is measured, are copied without a call. */
 inline void line_copy(gni_nic *nic, uint64_t source, uint64_t bytes)
 {
 	char *line = nic->area + ARIES_DESC_LINE;
@@ -84,8 +84,8 @@ void fma_fail(gni_ep *ep, gni_post_descriptor_t *d, const Ticket &ticket, uint32
 		return;
 	}
 	/*
-	 * An empty put raises the events. If it fails, too, they carry its own
-	 * status; otherwise readers of the queue add the one kept here.
+	 * An empty put raises the events. If that put fails, too, the events carry
+	 * its status; otherwise readers of the queue add the status kept here.
 	 */
 	nic->requests[static_cast<uint16_t>(ticket.id)].state |= (status & 0x3f) << Request::kForcedShift;
 	ticket.cq->attention++;

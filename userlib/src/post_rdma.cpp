@@ -88,7 +88,7 @@ void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d
 		word = 0;
 }
 
-/* What the status word says after a doorbell. */
+/* Whether the NIC has refused the last doorbell for lack of space. */
 bool full(const gni_nic *nic)
 {
 	const auto *status = reinterpret_cast<const volatile aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
@@ -96,7 +96,7 @@ bool full(const gni_nic *nic)
 	return status->status == ARIES_ST_QUEUE_FULL;
 }
 
-/* The NIC did not take it: its queue is full, or the job has as many under way as it may. No event comes. */
+/* The NIC has not taken the transfer: its queue is full, or the job is at its limit. No event will come. */
 [[gnu::cold]] gni_return_t not_taken(gni_nic *nic, const Ticket &ticket)
 {
 	if (ticket.id) {

@@ -41,7 +41,7 @@ struct Request {
 	static constexpr uint32_t kBte = 0x100;
 	/* A short message, not a post. */
 	static constexpr uint32_t kSmsg = 0x200;
-	/* Its event tells of a first attempt that failed; a later one did not. */
+	/* The event reports a first attempt that failed, and a later attempt has succeeded. */
 	static constexpr uint32_t kMended = 0x400;
 	/* One of two events has been reaped. */
 	static constexpr uint32_t kPartly = 0x800;
@@ -49,7 +49,8 @@ struct Request {
 	static constexpr uint32_t kMsgq = 0x1000;
 	/* With kSmsg: how it ended is not known yet, see unsettled.hpp. */
 	static constexpr uint32_t kUnsettled = 0x2000;
-	/* With kSmsg: it has left and may get lost yet; a copy is kept. With kUnsettled: it was lost. */
+	/* With kSmsg: the message has left and may get lost, and a copy is kept. With kUnsettled: the message was lost.
+	 */
 	static constexpr uint32_t kCopied = 0x4000;
 	/* ARIES_ST_* that the library found, 0 if none. */
 	static constexpr uint32_t kForcedShift = 16;
@@ -79,7 +80,7 @@ public:
 	/** The free list is long enough for take_free(). */
 	bool plenty() const { return spare() >= 0; }
 
-	/** Ids that take_free() may still give, less one. */
+	/** Number of ids that take_free() can still give, less one. */
 	int32_t spare() const { return static_cast<int32_t>(free_.length) - static_cast<int32_t>(kQuarantine) - 1; }
 
 	/** Only if plenty(). Head and length change by one load and one store: each costs a hundredth of a put. */
@@ -114,7 +115,7 @@ public:
 		tail_ = id;
 	}
 
-	/** Makes the list of free ids anew if it does not have all of them: threads that posted at once have spoilt it.
+	/** Rebuilds the list of free ids if ids are missing, because threads have posted at the same time.
 	 */
 	void mend();
 

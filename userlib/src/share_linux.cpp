@@ -90,7 +90,7 @@ int share_resize(int fd, uint64_t bytes, uint64_t kept)
 {
 	if (::ftruncate(fd, 0) < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) < 0)
 		return -errno;
-	/* What is not there when it is used ends the process. */
+	/* An access to a page that cannot be allocated would end the process, so all pages are allocated now. */
 	return -::posix_fallocate(fd, 0, static_cast<off_t>(kept));
 }
 

@@ -24,13 +24,13 @@ enum SmsgObstacle : uint32_t {
 	kSmsgUnsure = GNI_SMSG_UNSURE,
 	kSmsgWaiting = 4, /* a message is being repeated */
 	kSmsgMending = 8, /* messages that were lost later are */
-	kSmsgHole = 16,   /* one of those stays away, and others were sent behind it */
+	kSmsgHole = 16,   /* a lost message will not arrive, and others were sent after it */
 };
 
 /** A connection. Belongs to its endpoint. */
 struct Smsg : gni_smsg_conn {
 	uint32_t mending; /* messages, with kSmsgMending */
-	Smsg *next;       /* when it is no connection any more */
+	Smsg *next;       /* in the list of unused connections */
 };
 
 inline bool smsg_broken(const Smsg *s)
@@ -39,8 +39,8 @@ inline bool smsg_broken(const Smsg *s)
 }
 
 /**
- * The connection of a handle, nullptr if either is none. Looked at once: another thread may end it meanwhile, and its
- * memory stays a connection's.
+ * The connection of a handle; nullptr if the handle is not valid, or has no connection. Loaded once, because another
+ * thread may end the connection; its memory stays that of a connection.
  */
 inline Smsg *smsg_of(const gni_ep *ep)
 {
@@ -91,8 +91,8 @@ struct SmsgText {
 using SmsgTry = struct gni_smsg_try;
 
 /**
- * The first attempt to send has ended with @first, not ARIES_ST_OK. Return: SUCCESS: its event or another one comes;
- * what nic_gone() says of a NIC that is not there.
+ * The first attempt to send has ended with @first, not ARIES_ST_OK. Return: SUCCESS if an event will come; as
+ * nic_gone() if the NIC is gone.
  */
 gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first);
 /**
@@ -100,7 +100,7 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
  * answer and the fate of an earlier message is not known, smsg_send_behind() is for those; as nic_gone().
  */
 gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s, const char *call);
-/** Accepts a message whose turn comes when the fate of the one before is known. Return: SUCCESS, NOT_DONE. */
+/** Accepts a message to be put when the fate of the message before is known. Return: SUCCESS, NOT_DONE. */
 gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text, const char *call);
 /** A place for the event in the source queue, and a transaction id. Return: 0 if there is none. */
 uint32_t smsg_reserve_event(gni_ep *ep);

@@ -76,7 +76,7 @@ bool lost(Departed *d)
 {
 	auto *m = static_cast<SmsgWaiting *>(d);
 
-	/* Perhaps of an earlier connection, whose memory another one has by now. */
+	/* The message may belong to an earlier connection, whose memory another connection has by now. */
 	if (m->ep->smsg != m->s || m->s->out.identity != m->identity)
 		return false;
 	m->put = status_unknown(m->status);
@@ -92,7 +92,7 @@ namespace ugni
 void smsg_keep(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id)
 {
 	Request &r = ep->nic->requests[static_cast<uint16_t>(id)];
-	/* Not if another thread has read its event. */
+	/* No copy is kept if another thread has read the event already. */
 	const bool open = r.state == (1U << ARIES_INFO_LOCAL | Request::kSmsg) && r.ep == ep;
 	SmsgWaiting *m = open ? smsg_copy(ep, s, text, id, ARIES_ST_LATER) : nullptr;
 

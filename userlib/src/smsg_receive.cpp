@@ -12,8 +12,8 @@ namespace
 {
 
 /*
- * Tells the peer by a put of its own how much is released. No event: the peer looks when it wants to send. What gets
- * lost here the next release tells again, and a peer that waits for it asks.
+ * Puts the credit word into the peer's mailbox, without an event: the peer reads it when it wants to send. If this put
+ * is lost, the next release makes another one, and a peer that waits for credit asks.
  */
 [[gnu::noinline]] void tell(gni_ep *ep, Smsg *s)
 {
@@ -29,7 +29,7 @@ namespace
 	in.untold_bytes = 0;
 }
 
-/* What is not done in the first run, as a call of its own. */
+/* A further attempt of next(), as a separate function. */
 gni_return_t next_again(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call);
 
 gni_return_t broken(Smsg *s, const char *call)
@@ -88,7 +88,7 @@ gni_return_t broken(Smsg *s, const char *call)
 	return GNI_RC_SUCCESS;
 }
 
-/* A message was read and is not released: it is the next one once more. Unless the connection is broken. */
+/* A message that was read and not released is delivered again, unless the connection is broken. */
 [[gnu::noinline]] gni_return_t same(Smsg *s, void **header, uint8_t *tag, const char *call)
 {
 	return smsg_broken(s) ? broken(s, call) : deliver(s, s->in.word, header, tag);

@@ -64,7 +64,7 @@ void force_status(gni_ep *ep, uint32_t id, uint32_t status)
 	ep->cq->attention++;
 }
 
-/* A put that has no event here is on its way: only the slot will tell what becomes of it. */
+/* A put without an event here is on its way: only the slot will show whether it arrives. */
 gni_return_t in_doubt(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id)
 {
 	SmsgWaiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
@@ -81,7 +81,7 @@ gni_return_t in_doubt(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace
 	return GNI_RC_SUCCESS;
 }
 
-/* The event of a message whose last part was not put: an empty put raises it. */
+/* Raises the event of a message whose last part was not put, by an empty put. */
 void raise_event(const gni_ep *ep, const Smsg *s, uint32_t id, uint32_t msg_id)
 {
 	(void)smsg_fill(ep, s, msg_id);

@@ -13,7 +13,7 @@
 namespace ugni
 {
 
-/** One of them; its bytes follow. From malloc(). */
+/** A message; its bytes follow. From malloc(). */
 struct SmsgWaiting : Departed, gni_smsg_copy {
 	Smsg *s;
 	uint64_t identity; /* of its connection, when it has left */

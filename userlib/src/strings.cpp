@@ -12,7 +12,7 @@ using namespace ugni;
 
 extern "C" {
 
-/* Callers index these with values they got from the library: one name for each. */
+/* Callers index these arrays with values from the library: one name for each value. */
 const char *gni_err_str[] = {
 	"GNI_RC_SUCCESS",       "GNI_RC_NOT_DONE",         "GNI_RC_INVALID_PARAM",    "GNI_RC_ERROR_RESOURCE",
 	"GNI_RC_TIMEOUT",       "GNI_RC_PERMISSION_ERROR", "GNI_RC_DESCRIPTOR_ERROR", "GNI_RC_ALIGNMENT_ERROR",

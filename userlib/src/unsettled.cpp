@@ -69,7 +69,7 @@ bool attempt(gni_nic *nic, Unsettled *u)
 	return false;
 }
 
-/* @entry: its event, if it was read */
+/* @entry: the event of @u, if it was read */
 void begin(Unsettled *u, uint64_t entry)
 {
 	gni_nic *nic = u->ep->nic;
@@ -87,7 +87,7 @@ void begin(Unsettled *u, uint64_t entry)
 	u->due_ms = sys::now_ms() + u->pause_ms;
 }
 
-/* The event of an attempt has come: @u is over, or it is tried again when it is time. */
+/* The event of an attempt was read: @u is over, or the next attempt is scheduled. */
 void answered(gni_nic *nic, Unsettled *u)
 {
 	u->posted = false;

@@ -11,7 +11,7 @@
 namespace ugni
 {
 
-/** For a large table of which a process uses a few pages: no huge page, which would cost it 2 MiB for one of them. */
+/** For a large table of which a process uses few pages: prevents huge pages, of which one would cost 2 MiB. */
 inline void keep_sparse(void *table, size_t bytes)
 {
 	(void)madvise(table, bytes, MADV_NOHUGEPAGE);
@@ -63,8 +63,8 @@ private:
 };
 
 /**
- * Tells a child of fork() that what it finds is the parent's, perhaps half changed: for state that is not wiped
- * because tools that look for leaks have to find it. Call it with the lock of that state.
+ * Tells whether this is a child of fork() that finds the parent's state, perhaps half changed. For state that is not
+ * wiped, so that leak detectors find it. Called with the lock of that state.
  */
 class Inherited
 {

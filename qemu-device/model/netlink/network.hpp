@@ -495,7 +495,10 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 		if (transit.reachable) [[likely]]
 			return transit;
 	}
-	/* From here on it is places that count. Member by member, or a block that is copied waits for its parts. */
+	/*
+	 * Routing needs places in place of members. The fields are copied one by one: a copy of the whole block right
+	 * after it was written would wait for the stores.
+	 */
 	const Packets placed{src,           dst,          packets.cls,  packets.dlvr_mode,
 			     packets.flits, packets.lane, packets.hash, packets.packets};
 

@@ -115,7 +115,10 @@ bool Network::RunBooking::book_all() noexcept
 	return true;
 }
 
-/* The first packet finds a load that another candidate may be better than, which is not that of the last one. */
+/*
+ * Whether the first packet meets such a load that another candidate may be better. The loads for the last packet
+ * differ, and a run that decides by them only would not see that.
+ */
 bool Network::RunBooking::meets_others(uint64_t &behind) const noexcept
 {
 	const LoadView load = view(start_ + CROSSING_TICKS);
