@@ -27,7 +27,8 @@ constexpr std::chrono::milliseconds RESET_WAIT{2000}, LOOK{1};
 } // namespace
 
 Bte::Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, Carry &carry, uint8_t *desc_area)
-	: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), hold_(hold), carry_(carry), desc_area_(desc_area)
+	: core_(core), fmads_(fmads), ntt_(ntt), hold_(hold), desc_area_(desc_area),
+	  transfer_(core, traffic, hold, carry)
 {
 }
 
@@ -53,51 +54,10 @@ uint8_t Bte::take(uint32_t index, uint32_t slot, BteWork &work) noexcept
 	asm volatile("" ::: "memory");
 	work.index = index;
 	work.node = work.desc.pe;
-	work.rights = {fmads_[index].ctl.load(std::memory_order_relaxed), 0};
-	work.epoch = epochs_[index].load(std::memory_order_relaxed);
-	return check(work);
-}
-
-uint8_t Bte::check(BteWork &work) noexcept
-{
-	const aries_bte_desc &desc = work.desc;
-	const NodeSlot &own = core_.own();
-	const bool events = desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL);
-
-	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
-	    ecc_look(core_, core_.node, ARIES_RAS_FMAD, work.index, fmads_[work.index].ctl, FMAD_ECC,
-		     work.rights.ctl) != ARIES_ST_OK)
-		return ARIES_ST_LOCAL_ECC;
-	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
-		return ARIES_ST_DISABLED;
-	work.cq_serial = events ? cq_claim(own, desc.cq, work.rights.owner()) : 0;
-	if (events && !work.cq_serial) [[unlikely]] {
-		const uint8_t why = cq_claim_again(core_, desc.cq, work.rights.owner(), work.cq_serial);
-
-		if (why != ARIES_ST_OK)
-			return why;
-	}
-	for (uint16_t word : desc.reserved) {
-		if (word)
-			return ARIES_ST_RESERVED;
-	}
-	if ((desc.mode & ARIES_EV_RSVD_MASK) || (desc.flags & ~(ARIES_BTE_FENCE | ARIES_BTE_PHYS)) ||
-	    (desc.dlvr_mode & ARIES_DLV_RSVD_MASK) || !mdh_sound(desc.mdh) || desc.offset >> ARIES_OFFSET_BITS ||
-	    (!work.physical() && desc.local_offset >> ARIES_OFFSET_BITS))
-		return ARIES_ST_RESERVED;
-	if (desc.op != ARIES_BTE_PUT && desc.op != ARIES_BTE_GET && desc.op != ARIES_BTE_SEND)
-		return ARIES_ST_BAD_OP;
-	if (work.send() && (desc.mdh || desc.offset > UINT16_MAX))
-		return ARIES_ST_RESERVED;
-	if (work.physical() && !work.rights.kernel())
-		return ARIES_ST_LOCAL_ACCESS;
-	if (!desc.length)
-		return ARIES_ST_LENGTH;
-	if (!work.put() && ((desc.offset | desc.length) & 3))
-		return ARIES_ST_ALIGN;
-	const uint8_t status = work.rights.load(core_, own, work.rights.ctl);
-
-	return status == ARIES_ST_OK ? ntt_.resolve(work.rights.ctl, desc.pe, work.node) : status;
+	work.fmad = &fmads_[index];
+	work.rights = {work.fmad->ctl.load(std::memory_order_relaxed), 0};
+	work.epoch = work.fmad->block_epoch.load(std::memory_order_relaxed);
+	return work.check(core_, ntt_);
 }
 
 /* The one fenced, and those behind a fenced one, wait. */
@@ -128,7 +88,7 @@ int Bte::begin(Queue &queue, const BteWork &work) noexcept
 	} while (!busy_channels_.compare_exchange_weak(busy, busy | 1u << channel, std::memory_order_seq_cst));
 	queue.running++;
 	queue.fenced = work.fence();
-	channel_ecc_[size_t(channel)].store(ECC_WHOLE);
+	transfer_.renew(uint32_t(channel));
 	return channel;
 }
 
@@ -159,14 +119,14 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 	else
 		work.desc = {};
 	/* Transfers that are limited are counted, which takes the mutex. */
-	if (status == ARIES_ST_OK && is_short(work) && !limit(work.rights.ptag()) && (channel = seize(fmad)) >= 0)
-		[[likely]] {
+	if (status == ARIES_ST_OK && transfer_.is_short(work) && !limit(work.rights.ptag()) &&
+	    (channel = seize(fmad)) >= 0) [[likely]] {
 		CounterBlock &counters = counters_[size_t(channel)];
 		bool overrun = false;
 
 		counters.add(ARIES_CNT_SSIDS);
 		work.channel = uint8_t(channel);
-		conclude(work, move_short(work, counters, overrun), overrun, counters);
+		conclude(work, transfer_.move_short(work, counters, overrun), overrun, counters);
 		release(channel);
 		return ARIES_ST_OK;
 	}
@@ -200,13 +160,91 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		if (value & ~ARIES_DB_SLOT_MASK)
 			return status;
 		report_failure(core_, fmad.counters, status, work.rights.ptag(), index, work.desc.op, work.request());
-		complete(work, status, false);
+		work.complete(core_, status, false);
 	}
 	if (channel >= 0) {
 		run(work, channel);
 		end(work, channel);
 	}
 	return status;
+}
+
+/*
+ * A channel for a transfer that has nothing of its descriptor in front of it; -1 if there is none. The descriptor's
+ * lock is held until the transfer has ended, so nothing of it can start meanwhile.
+ */
+int Bte::seize(const Fmad &fmad) noexcept
+{
+	uint32_t busy = busy_channels_.load(std::memory_order_relaxed);
+	const int channel = std::countr_one(busy);
+
+	if (fmad.busy.load(std::memory_order_acquire) || channel >= int(ARIES_BTE_CHANNELS) ||
+	    !busy_channels_.compare_exchange_strong(busy, busy | 1u << channel, std::memory_order_acquire))
+		return -1;
+	return channel;
+}
+
+/* Whoever queued a transfer because of us finds the channel free, or we see that there is somebody to wake. */
+void Bte::release(int channel) noexcept
+{
+	busy_channels_.fetch_and(~(1u << channel), std::memory_order_seq_cst);
+	if (waiting_.load(std::memory_order_seq_cst)) [[unlikely]] {
+		std::lock_guard guard(mutex_);
+
+		work_.notify_all();
+	}
+}
+
+void Bte::offer(BteShare &share) noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	if (!offered_ && !helping_ && !waiting_) {
+		offered_ = &share;
+		work_.notify_one();
+	}
+}
+
+/* Nobody moves chunks of @share any more when this returns: at most one chunk's time. */
+void Bte::withdraw(BteShare &share) noexcept
+{
+	std::unique_lock guard(mutex_);
+
+	if (offered_ == &share)
+		offered_ = nullptr;
+	idle_.wait(guard, [&share] { return !share.partners; });
+}
+
+/* Mutex held. Whoever waits for a channel's thread comes first. */
+void Bte::help(std::unique_lock<std::mutex> &guard) noexcept
+{
+	BteShare &share = *offered_;
+	bool more = true;
+
+	offered_ = nullptr;
+	helping_ = true;
+	share.partners++;
+	while (more && !waiting_ && !stop_) {
+		guard.unlock();
+		more = transfer_.next_chunk(share, counters_[ARIES_BTE_CHANNELS]);
+		guard.lock();
+	}
+	share.partners--;
+	helping_ = false;
+	idle_.notify_all();
+}
+
+uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
+{
+	BteShare share = transfer_.begin(work);
+
+	if (share.shared)
+		offer(share);
+	while (transfer_.next_chunk(share, counters))
+		;
+	if (share.shared)
+		withdraw(share);
+	return transfer_.end(share, work, counters);
 }
 
 void Bte::run(BteWork &work, int channel) noexcept
@@ -217,34 +255,14 @@ void Bte::run(BteWork &work, int channel) noexcept
 	work.ssid = ssids_.take();
 	work.channel = uint8_t(channel);
 	counters.add(ARIES_CNT_SSIDS);
-	uint8_t status = work.ecc ? damage(work.index, work.ecc) : uint8_t(ARIES_ST_OK);
+	uint8_t status = work.ecc ? transfer_.damage(work.index, work.ecc) : uint8_t(ARIES_ST_OK);
 
+	if (status == ARIES_ST_OK && work.send())
+		status = transfer_.match(work);
 	if (status == ARIES_ST_OK) [[likely]]
-		status = work.send() ? send(work, counters, overrun) : transfer(work, counters);
-	if (status == ARIES_ST_OK)
-		status = channel_damage(work);
-	if (status == ARIES_ST_OK && !work.send())
-		status = remote_event(work, overrun);
-	if (status == ARIES_ST_OK)
-		status = work.unanswered;
+		status = transfer_.tell(work, transfer(work, counters), overrun);
 	ssids_.give(work.ssid);
 	conclude(work, status, overrun, counters);
-}
-
-/* What was read of a transfer with wrong bits: with two of them nobody knows where it would go. */
-uint8_t Bte::damage(uint32_t index, uint32_t hit) noexcept
-{
-	ecc_found(core_, core_.node, ARIES_RAS_BTE, index, hit & ECC_TWO_BITS);
-	return hit & ECC_TWO_BITS ? ARIES_ST_LOCAL_ECC : ARIES_ST_OK;
-}
-
-/* The channel reads its transfer with each chunk, and at its end. */
-uint8_t Bte::channel_damage(const BteWork &work) noexcept
-{
-	std::atomic<uint32_t> &ecc = channel_ecc_[work.channel];
-	const uint32_t hit = ecc.load(std::memory_order_relaxed) ? ecc.exchange(ECC_WHOLE) : uint32_t(ECC_WHOLE);
-
-	return hit ? damage(ARIES_FMA_DESCRIPTORS + work.channel, hit) : uint8_t(ARIES_ST_OK);
 }
 
 bool Bte::hit(uint32_t index, bool twice) noexcept
@@ -262,8 +280,30 @@ bool Bte::hit(uint32_t index, bool twice) noexcept
 
 	if (channel >= ARIES_BTE_CHANNELS || !(busy_channels_.load() >> channel & 1))
 		return false;
-	channel_ecc_[channel].fetch_or(bits);
+	transfer_.hit(channel, bits);
 	return true;
+}
+
+/*
+ * The events, when the last response is back in modelled time; the channel is free before. False if there is nothing to
+ * wait for, or no way to wait.
+ */
+bool Bte::complete_later(const BteWork &work, uint8_t status, bool overrun) noexcept
+{
+	/* FMAD_STATUS.BUSY counts it, and no longer when it is dropped. */
+	struct Busy {
+		explicit Busy(Fmad &of) noexcept : fmad(of) { fmad.busy.fetch_add(1); }
+		Busy(const Busy &other) noexcept : Busy(other.fmad) {}
+		Busy &operator=(const Busy &) = delete;
+		~Busy() { fmad.busy.fetch_sub(1); }
+
+		Fmad &fmad;
+	};
+
+	return work.back_ns && work.cq_serial &&
+	       hold_.add(work.back_ns, work.index, [this, work, status, overrun, busy = Busy(fmads_[work.index])] {
+		       work.complete(core_, status, overrun);
+	       });
 }
 
 /* Counters, errors and events here. */
@@ -277,7 +317,7 @@ void Bte::conclude(const BteWork &work, uint8_t status, bool overrun, CounterBlo
 		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.request());
 	}
 	if (!hold_.on() || !complete_later(work, status, overrun)) [[likely]]
-		complete(work, status, overrun);
+		work.complete(core_, status, overrun);
 	core_.host.trace("bte_done", work.index, work.desc.length, status);
 }
 
@@ -352,26 +392,21 @@ bool Bte::start_workers() noexcept
 	return !workers_.empty();
 }
 
-bool Bte::cancelled(const BteWork &work) noexcept
-{
-	return epochs_[work.index].load(std::memory_order_relaxed) != work.epoch;
-}
-
 void Bte::flush(uint32_t index) noexcept
 {
 	std::deque<BteWork> &waiting = queues_[index].waiting;
 	std::unique_lock guard(mutex_);
 
-	epochs_[index].fetch_add(1);
+	fmads_[index].block_epoch.fetch_add(1);
 	/* What comes meanwhile is of the new epoch. */
-	while (!waiting.empty() && cancelled(waiting.front())) {
+	while (!waiting.empty() && waiting.front().cancelled()) {
 		const BteWork work = waiting.front();
 
 		waiting.pop_front();
 		under_way_[work.rights.ptag()]--;
 		waiting_--;
 		guard.unlock();
-		complete(work, ARIES_ST_FLUSHED, false);
+		work.complete(core_, ARIES_ST_FLUSHED, false);
 		fmads_[index].busy.fetch_sub(1);
 		guard.lock();
 	}
@@ -382,7 +417,7 @@ void Bte::reset() noexcept
 	std::unique_lock guard(mutex_);
 
 	for (uint32_t i = 0; i < queues_.size(); i++) {
-		epochs_[i].fetch_add(1);
+		fmads_[i].block_epoch.fetch_add(1);
 		waiting_ -= uint32_t(queues_[i].waiting.size());
 		for (const BteWork &work : queues_[i].waiting)
 			under_way_[work.rights.ptag()]--;

@@ -5,7 +5,7 @@
  * of the channel waits for them, and no longer than until its transfer is flushed; no processor does, and no visit is
  * open meanwhile.
  */
-#include "nic/engines/bte.hpp"
+#include "nic/engines/bte_carry.hpp"
 
 namespace aries
 {
@@ -35,7 +35,7 @@ struct CarriedPieces {
 	CarriedResponse response = {}; /* the last one */
 };
 
-CarriedRequest Bte::carried(const BteWork &work, CarriedKind kind) const noexcept
+CarriedRequest BteBeyond::carried(const BteWork &work, CarriedKind kind) const noexcept
 {
 	CarriedRequest request = carried_request(core_, work.request(), 0);
 
@@ -56,9 +56,9 @@ CarriedRequest Bte::carried(const BteWork &work, CarriedKind kind) const noexcep
 	return request;
 }
 
-/* On the thread of Carry. The Bte is there as long as nobody has abandoned the pieces. */
-void Bte::piece_back(CarriedPieces &pieces, const CarriedRequest &request, const CarriedResponse &response,
-		     std::span<const uint8_t> data) noexcept
+/* On the thread of Carry. The engine is there as long as nobody has abandoned the pieces. */
+void BteBeyond::piece_back(CarriedPieces &pieces, const CarriedRequest &request, const CarriedResponse &response,
+			   std::span<const uint8_t> data) noexcept
 {
 	const std::lock_guard guard(pieces.mutex);
 	uint8_t status = response.status;
@@ -71,7 +71,7 @@ void Bte::piece_back(CarriedPieces &pieces, const CarriedRequest &request, const
 		Visit local(core_, core_.node);
 		BteRuns near;
 
-		status = data.size() == request.part ? local_runs(pieces.work, request.at, request.part, local, near)
+		status = data.size() == request.part ? pieces.work.runs(request.at, request.part, local, near)
 						     : uint8_t(ARIES_ST_TIMEOUT);
 		if (status == ARIES_ST_OK)
 			scatter(near, data.data());
@@ -82,13 +82,13 @@ void Bte::piece_back(CarriedPieces &pieces, const CarriedRequest &request, const
 }
 
 /* Return: OK when no more than @left are open and none has failed */
-uint8_t Bte::wait_for_pieces(CarriedPieces &pieces, uint32_t left) noexcept
+uint8_t BteBeyond::wait_for_pieces(CarriedPieces &pieces, uint32_t left) noexcept
 {
 	std::unique_lock guard(pieces.mutex);
 
 	while (pieces.open > left) {
 		pieces.back.wait_for(guard, LOOK);
-		if (cancelled(pieces.work) || core_.own().online.load(std::memory_order_relaxed) != ONLINE_ALL) {
+		if (pieces.work.cancelled() || core_.own().online.load(std::memory_order_relaxed) != ONLINE_ALL) {
 			pieces.abandoned = true;
 			return ARIES_ST_FLUSHED;
 		}
@@ -97,7 +97,7 @@ uint8_t Bte::wait_for_pieces(CarriedPieces &pieces, uint32_t left) noexcept
 }
 
 /* A request without payload, or with that of a piece of a put. */
-uint8_t Bte::issue_piece(const std::shared_ptr<CarriedPieces> &pieces, const CarriedRequest &request) noexcept
+uint8_t BteBeyond::issue_piece(const std::shared_ptr<CarriedPieces> &pieces, const CarriedRequest &request) noexcept
 {
 	const bool put = CarriedKind(request.kind) == CarriedKind::BlockPut;
 	Visit local(core_, core_.node);
@@ -105,7 +105,7 @@ uint8_t Bte::issue_piece(const std::shared_ptr<CarriedPieces> &pieces, const Car
 	uint8_t status = ARIES_ST_OK;
 
 	if (put)
-		status = local_runs(pieces->work, request.at, request.part, local, near);
+		status = pieces->work.runs(request.at, request.part, local, near);
 	if (status != ARIES_ST_OK)
 		return status;
 	{
@@ -127,7 +127,7 @@ uint8_t Bte::issue_piece(const std::shared_ptr<CarriedPieces> &pieces, const Car
 	return status;
 }
 
-uint8_t Bte::send_piece(const std::shared_ptr<CarriedPieces> &pieces, uint64_t at, uint32_t bytes) noexcept
+uint8_t BteBeyond::send_piece(const std::shared_ptr<CarriedPieces> &pieces, uint64_t at, uint32_t bytes) noexcept
 {
 	CarriedRequest request =
 		carried(pieces->work, pieces->work.put() ? CarriedKind::BlockPut : CarriedKind::BlockGet);
@@ -141,28 +141,17 @@ uint8_t Bte::send_piece(const std::shared_ptr<CarriedPieces> &pieces, uint64_t a
 		if (status != ARIES_ST_QUEUE_FULL)
 			return status;
 		carry_.wait_for_room(LOOK);
-		status = cancelled(pieces->work) ? ARIES_ST_FLUSHED : ARIES_ST_OK;
+		status = pieces->work.cancelled() ? ARIES_ST_FLUSHED : ARIES_ST_OK;
 	}
 	return status;
 }
 
-uint8_t Bte::carry_chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &counters) noexcept
+uint8_t BteBeyond::move(const BteWork &work, uint64_t at, uint64_t bytes, bool answered) noexcept
 try {
-	const BteWork &work = share.work;
-	Bursts bursts;
-	uint8_t status = account(share, bytes, counters, bursts), none = ARIES_ST_OK;
-
-	if (status != ARIES_ST_OK)
-		return status;
-	if (hold_.on())
-		hold_chunk(share);
-	const uint8_t unanswered = why_unanswered(bursts);
-
-	if (unanswered != ARIES_ST_OK)
-		share.unanswered.compare_exchange_strong(none, unanswered);
 	const auto pieces = std::make_shared<CarriedPieces>(work);
+	uint8_t status = ARIES_ST_OK;
 
-	pieces->lands = !work.put() && unanswered == ARIES_ST_OK;
+	pieces->lands = !work.put() && answered;
 	for (uint64_t done = 0; status == ARIES_ST_OK && done < bytes; done += PIECE)
 		status = send_piece(pieces, at + done, uint32_t(std::min<uint64_t>(PIECE, bytes - done)));
 	const uint8_t last = wait_for_pieces(*pieces, 0);
@@ -172,13 +161,12 @@ try {
 	return ARIES_ST_QUEUE_FULL;
 }
 
-/* Asks, and waits for the answer. */
-uint8_t Bte::ask_carrier(const BteWork &work, CarriedKind kind, CarriedResponse &response) noexcept
+uint8_t BteBeyond::ask(const BteWork &work, CarriedKind kind, CarriedResponse &response) noexcept
 try {
 	const auto pieces = std::make_shared<CarriedPieces>(work);
 	uint8_t status;
 
-	while ((status = issue_piece(pieces, carried(work, kind))) == ARIES_ST_QUEUE_FULL && !cancelled(work))
+	while ((status = issue_piece(pieces, carried(work, kind))) == ARIES_ST_QUEUE_FULL && !work.cancelled())
 		carry_.wait_for_room(LOOK);
 	if (status == ARIES_ST_OK)
 		status = wait_for_pieces(*pieces, 0);
@@ -191,10 +179,10 @@ try {
 }
 
 /* A receive that nobody waits for any more is given back by the gateway. */
-uint8_t Bte::match_carried(BteWork &work) noexcept
+uint8_t BteBeyond::match(BteWork &work) noexcept
 {
 	CarriedResponse response = {};
-	const uint8_t status = ask_carrier(work, CarriedKind::Match, response);
+	const uint8_t status = ask(work, CarriedKind::Match, response);
 
 	if (status == ARIES_ST_OK)
 		work.claim = {response.claim.index,  response.claim.state, response.claim.mdh,
@@ -203,7 +191,7 @@ uint8_t Bte::match_carried(BteWork &work) noexcept
 }
 
 /* If there is no room the gateway gives it back when this NIC is reset. */
-void Bte::return_carried(const BteWork &work) noexcept
+void BteBeyond::give_back(const BteWork &work) noexcept
 {
 	constexpr unsigned int TRIES = 10;
 	const auto nothing = [](const CarriedResponse &, std::span<const uint8_t>) {};

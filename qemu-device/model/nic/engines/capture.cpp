@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* What the engines tell the packet trace about their operations. */
-#include "nic/engines/bte.hpp"
+#include "nic/engines/bte_transfer.hpp"
 #include "nic/engines/fma_work.hpp"
 #include "nic/tables/ssid.hpp"
 #include "router/routing_mode.hpp"
@@ -72,7 +72,7 @@ void capture_fma(Core &core, const FmaWork &work, uint8_t status, const FmaRuns 
 	if (work.is_atomic())
 		command.decode(work.amo);
 	const TargetRequest request = work.request(work.kind(command), command);
-	const uint32_t payload = work.wire_bytes(command);
+	const uint32_t payload = work.wire_bytes(request.kind, command);
 	const TracedTransaction traced = {
 		.request = header(request, core.node, work.desc.dlvr_mode, fma_ssid(work.index),
 				  work.is_atomic() ? work.amo : uint16_t(0)),
@@ -103,18 +103,18 @@ void capture_fma(Core &core, const FmaWork &work, uint8_t status, const FmaRuns 
 	});
 }
 
-void Bte::capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status, const Bursts &bursts,
-		  const BteRuns &near) noexcept
+void capture_bte(Core &core, const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status, const Bursts &bursts,
+		 const BteRuns &near) noexcept
 {
 	for (uint32_t i = 0; i < bursts.count; i++) {
 		const uint64_t done = i * BTE_BURST;
 		const uint64_t first = (at + done) / ARIES_PACKET_BYTES;
 		const Passage &passage = bursts.passage[i];
 
-		if (!passage.depart_ns || !core_.trace.wants(first))
+		if (!passage.depart_ns || !core.trace.wants(first))
 			return;
 		const TracedTransaction traced = {
-			.request = header(work.request(at + done), core_.node, work.desc.dlvr_mode, work.ssid),
+			.request = header(work.request(at + done), core.node, work.desc.dlvr_mode, work.ssid),
 			.bytes = uint32_t(std::min(bytes - done, BTE_BURST)),
 			.result = 0,
 			.index = uint32_t(first),
@@ -129,7 +129,7 @@ void Bte::capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t stat
 			.back_ns = bursts.passage[bursts.count - 1].back_ns ? passage.back_ns : 0,
 		};
 
-		core_.trace.record(traced, [&](bool, uint64_t from, uint32_t size, uint8_t *to) {
+		core.trace.record(traced, [&](bool, uint64_t from, uint32_t size, uint8_t *to) {
 			gather(near.run, near.count, done + from, size, to);
 		});
 	}

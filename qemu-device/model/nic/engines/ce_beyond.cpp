@@ -48,13 +48,9 @@ void Ce::bring_home(CePlace at, const CeContribution &given, const CeOutcome &ou
 	if (stored != ARIES_ST_OK)
 		core_.errors.report(core_.node, {stored, 0, at.node, given.mdh, given.offset, sizeof(aries_ce_result),
 						 0, ARIES_FMA_CE});
-	CqEntry entry = endpoint_entry(given, stored != ARIES_ST_OK ? stored : outcome.status);
-
-	if (given.cq_serial && (given.events & ARIES_EV_LOCAL))
-		cq_post(core_, core_.node, nullptr, given.cq, entry.word(), given.cq_serial);
-	entry.info = ARIES_INFO_GLOBAL;
-	if (given.cq_serial && (given.events & ARIES_EV_GLOBAL))
-		cq_post(core_, core_.node, nullptr, given.cq, entry.word(), given.cq_serial);
+	if (given.cq_serial)
+		cq_tell(core_, given.cq, given.events,
+			endpoint_entry(given, stored != ARIES_ST_OK ? stored : outcome.status), given.cq_serial);
 }
 
 void Ce::came_down(CePlace at, uint32_t serial, uint64_t sent, CeOutcome outcome) noexcept

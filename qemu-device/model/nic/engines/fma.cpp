@@ -127,31 +127,18 @@ uint8_t Fma::check_length(const FmaWork &work) const noexcept
 /* What the source NIC can tell without the network. */
 uint8_t Fma::check(FmaWork &work) noexcept
 {
-	const NodeSlot &own = core_.own();
+	uint8_t status =
+		fmad_admit(core_, work.fmad, work.index, work.event_bits(), work.desc.cq, work.rights, work.cq_serial);
 
-	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
-	    ecc_look(core_, core_.node, ARIES_RAS_FMAD, work.index, work.fmad.ctl, FMAD_ECC, work.rights.ctl) !=
-		    ARIES_ST_OK)
-		return ARIES_ST_LOCAL_ECC;
-	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
-		return ARIES_ST_DISABLED;
-	if (work.event_bits()) {
-		work.cq_serial = cq_claim(own, work.desc.cq, work.rights.owner());
-		if (!work.cq_serial) [[unlikely]] {
-			const uint8_t why = cq_claim_again(core_, work.desc.cq, work.rights.owner(), work.cq_serial);
-
-			if (why != ARIES_ST_OK)
-				return why;
-		}
-	}
+	if (status != ARIES_ST_OK)
+		return status;
 	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
 	if (work.desc.reserved || (work.desc.dlvr_mode & ARIES_DLV_RSVD_MASK) || !mdh_sound(work.desc.mdh) ||
 	    work.desc.offset >> ARIES_OFFSET_BITS || (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
 		return ARIES_ST_RESERVED;
-	uint8_t status = check_length(work);
-
-	return status == ARIES_ST_OK ? work.rights.load(core_, own, work.rights.ctl) : status;
+	status = check_length(work);
+	return status == ARIES_ST_OK ? work.rights.load(core_, core_.own(), work.rights.ctl) : status;
 }
 
 /*
@@ -192,7 +179,8 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 }
 
 /* What a get has found, to where it is wanted. */
-uint8_t Fma::bring(const FmaWork &work, const FmaRuns &from, Visit &target, const Landing &place) noexcept
+[[gnu::always_inline]] inline uint8_t Fma::bring(const FmaWork &work, const FmaRuns &from, Visit &target,
+						 const Landing &place) noexcept
 {
 	if (work.unanswered) [[unlikely]]
 		return ARIES_ST_OK;
@@ -212,46 +200,53 @@ uint8_t Fma::bring(const FmaWork &work, const FmaRuns &from, Visit &target, cons
 	return status;
 }
 
-/* The response to an atomic is booked when the target's unit has run it, that to all else together with the request. */
-uint8_t Fma::ask(FmaWork &work) noexcept
+/*
+ * A get, an atomic (@KIND is Amo, whether it fetches or not) or a queue write. The response to an atomic is booked when
+ * the target's unit has run it, that to all else together with the request.
+ */
+template <PacketKind KIND> uint8_t Fma::ask(FmaWork &work) noexcept
 {
-	const bool atomic = work.is_atomic();
-	AmoCommand command = {};
-	Transaction transaction;
+	constexpr bool ATOMIC = KIND == PacketKind::Amo;
+	AmoCommand command;
 	std::optional<Visit> local;
 	Landing place;
-	uint8_t status = work.prepare(command, transaction);
+	uint8_t status = ATOMIC ? work.check_atomic(command) : uint8_t(ARIES_ST_OK);
+	const bool lands = KIND == PacketKind::Get || (ATOMIC && command.fetch);
 
-	if (status == ARIES_ST_OK && work.lands(command))
+	if (status == ARIES_ST_OK && lands)
 		status = place.find(work, local.emplace(core_, core_.node));
-	if (status == ARIES_ST_OK)
-		status = atomic ? traffic_.request(transaction, work.now, work.fmad.counters, work.passage)
-				: traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)
 		return status;
-	work.count();
-	work.unanswered = !atomic && traffic_.unanswered(work.passage);
-	const auto request = [&] { return work.request(work.kind(command), command); };
+	const PacketKind kind = ATOMIC && lands ? PacketKind::FetchAmo : KIND;
+	const Transaction transaction = work.transaction(kind, work.wire_bytes(kind, command));
+
+	status = ATOMIC ? traffic_.request(transaction, work.now, work.fmad.counters, work.passage)
+			: traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
+	if (status != ARIES_ST_OK)
+		return status;
+	work.count(kind);
+	work.unanswered = !ATOMIC && traffic_.unanswered(work.passage);
+	const auto request = [&] { return work.request(kind, command); };
 	Visit target(core_, work.node);
 	Served served;
 
 	status = serve_request(core_, request, target, served,
 			       [&](const FmaRuns &from) { return bring(work, from, target, place); });
-	work.fetched = served.fetched;
 	work.remote_overrun = served.overrun;
-	if (atomic) {
+	if (ATOMIC) {
+		work.fetched = served.fetched;
 		if (served.ran)
-			traffic_.serve_atomic(work.node, served.hit, served.walked, command.fetch, work.passage);
+			traffic_.serve_atomic(work.node, served.hit, served.walked, lands, work.passage);
 		traffic_.respond(transaction, work.now, work.fmad.counters, work.passage);
 		work.unanswered = traffic_.unanswered(work.passage);
 	}
 	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
 	/* Nobody here knows that an atomic was refused if its response is lost. */
-	if (work.unanswered && (atomic || status == ARIES_ST_OK)) [[unlikely]]
+	if (work.unanswered && (ATOMIC || status == ARIES_ST_OK)) [[unlikely]]
 		return traffic_.why_unanswered(work.passage);
-	if (status == ARIES_ST_OK && atomic && command.fetch)
+	if (status == ARIES_ST_OK && ATOMIC && lands)
 		place.store(work, nullptr);
-	if (status == ARIES_ST_OK && work.is_get() && core_.trace.on()) [[unlikely]]
+	if (status == ARIES_ST_OK && KIND == PacketKind::Get && core_.trace.on()) [[unlikely]]
 		capture_fma(core_, work, ARIES_ST_OK, &place.data);
 	return status;
 }
@@ -284,10 +279,12 @@ uint8_t Fma::run(FmaWork &work) noexcept
 	switch (work.op) {
 	case ARIES_FMA_GET_OP:
 	case ARIES_FMA_GET_FLAG:
+		return ask<PacketKind::Get>(work);
 	case ARIES_FMA_AMO_OP:
 	case ARIES_FMA_AMO_FLAG:
+		return ask<PacketKind::Amo>(work);
 	case ARIES_FMA_CQWRITE:
-		return ask(work);
+		return ask<PacketKind::CqWrite>(work);
 	case ARIES_FMA_CE:
 		return ce_.contribute(work);
 	default:

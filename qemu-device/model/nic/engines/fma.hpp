@@ -44,7 +44,7 @@ private:
 	/* What is over when the doorbell is, for a target of this host. */
 	uint8_t put(FmaWork &work) noexcept;
 	uint8_t deliver(FmaWork &work) noexcept;
-	uint8_t ask(FmaWork &work) noexcept;
+	template <PacketKind KIND> uint8_t ask(FmaWork &work) noexcept;
 	uint8_t bring(const FmaWork &work, const FmaRuns &from, Visit &target, const Landing &place) noexcept;
 	[[gnu::cold]] uint8_t carry(FmaWork &work) noexcept;
 	void window_done(FmaWork &work, uint8_t status) noexcept;

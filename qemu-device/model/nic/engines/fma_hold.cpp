@@ -64,16 +64,18 @@ uint8_t FmaHold::probe_landing(const FmaWork &work, uint32_t &life) noexcept
 uint8_t FmaHold::prepare(HeldFma &held, bool carried) noexcept
 {
 	const FmaWork &work = held.work;
-	Transaction transaction = {};
-	uint8_t status = work.prepare(held.command, transaction);
+	uint8_t status = work.is_atomic() ? work.check_atomic(held.command) : uint8_t(ARIES_ST_OK);
 
 	if (status == ARIES_ST_OK && !carried)
 		status = probe(work, held.command, held.far_life);
 	held.lands = work.lands(held.command);
 	if (status == ARIES_ST_OK && held.lands)
 		status = probe_landing(work, held.near_life);
-	if (status == ARIES_ST_OK)
-		held.transaction = transaction;
+	if (status == ARIES_ST_OK) {
+		const PacketKind kind = work.kind(held.command);
+
+		held.transaction = work.transaction(kind, work.wire_bytes(kind, held.command));
+	}
 	return status;
 }
 
@@ -193,7 +195,7 @@ try {
 		group.reset();
 	else
 		held.group->open++;
-	mine.count();
+	mine.count(mine.kind(held.command));
 	work.held = true;
 	/* An atomic that brings nothing back is as a put. */
 	work.awaited = work.awaited && held.lands;

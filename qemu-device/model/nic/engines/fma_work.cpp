@@ -5,7 +5,6 @@
 namespace aries
 {
 
-/* Everything that the command alone decides. */
 uint8_t FmaWork::check_atomic(AmoCommand &command) const noexcept
 {
 	if (!command.decode(amo) || (flagged() && !command.fetch))
@@ -17,25 +16,6 @@ uint8_t FmaWork::check_atomic(AmoCommand &command) const noexcept
 	if (desc.offset & (command.bytes - 1u))
 		return ARIES_ST_ALIGN;
 	return command.fetch && (desc.local_offset & (command.bytes - 1u)) ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
-}
-
-uint8_t FmaWork::prepare(AmoCommand &command, Transaction &transaction) const noexcept
-{
-	const uint8_t status = is_atomic() ? check_atomic(command) : uint8_t(ARIES_ST_OK);
-
-	if (status == ARIES_ST_OK)
-		transaction = this->transaction(kind(command), wire_bytes(command));
-	return status;
-}
-
-void FmaWork::count() noexcept
-{
-	if (is_atomic())
-		fmad.counters.add(ARIES_CNT_FMA_AMOS);
-	else if (is_get())
-		fmad.counters.add(ARIES_CNT_FMA_GETS, (bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
-	else if (op != ARIES_FMA_CQWRITE)
-		count_put();
 }
 
 uint8_t Landing::find(const FmaWork &work, Visit &local) noexcept
@@ -86,20 +66,15 @@ void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t 
 
 void FmaDescriptors::source_events(FmaWork &work, uint8_t status) const noexcept
 {
-	CqEntry entry = {.data = work.desc.local_event,
-			 .tid = work.tid,
-			 .status = status,
-			 .info = ARIES_INFO_LOCAL,
-			 .source = ARIES_SRC_FMA,
-			 .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
-			 .remote_overrun = work.remote_overrun};
+	const CqEntry entry = {.data = work.desc.local_event,
+			       .tid = work.tid,
+			       .status = status,
+			       .info = ARIES_INFO_LOCAL,
+			       .source = ARIES_SRC_FMA,
+			       .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
+			       .remote_overrun = work.remote_overrun};
 
-	if (work.mode & ARIES_EV_LOCAL)
-		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
-	if (work.mode & ARIES_EV_GLOBAL) {
-		entry.info = ARIES_INFO_GLOBAL;
-		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
-	}
+	cq_tell(core_, work.desc.cq, work.mode, entry, work.cq_serial);
 }
 
 void FmaDescriptors::finish(FmaWork &work, uint8_t status) const noexcept

@@ -89,20 +89,17 @@ struct FmaWork {
 		return (uint64_t(desc.mdh) << ARIES_OFFSET_BITS | (desc.offset & OFFSET_MASK) >> 6) + node;
 	}
 	/** What it carries, or asks for, on its way. @command: of an atomic */
-	uint32_t wire_bytes(const AmoCommand &command) const noexcept
+	uint32_t wire_bytes(PacketKind kind, const AmoCommand &command) const noexcept
 	{
-		return is_atomic() ? amo_wire_bytes(command) : op == ARIES_FMA_CQWRITE ? CQWRITE_BYTES : bytes;
+		if (kind == PacketKind::Amo || kind == PacketKind::FetchAmo)
+			return amo_wire_bytes(command);
+		return kind == PacketKind::CqWrite ? CQWRITE_BYTES : bytes;
 	}
 	/** What it sends. */
 	Transaction transaction(PacketKind kind, uint32_t wire) const noexcept
 	{
 		return Transaction::of(kind, desc.dlvr_mode, node, wire, header_hash());
 	}
-	/**
-	 * The same, of a command that makes sense.
-	 * Return: ARIES_ST_OK, or what is wrong with it
-	 */
-	uint8_t prepare(AmoCommand &command, Transaction &transaction) const noexcept;
 	/** Data, or a value, come back. */
 	bool lands(const AmoCommand &command) const noexcept { return is_get() || (is_atomic() && command.fetch); }
 	void count_put() noexcept
@@ -111,9 +108,16 @@ struct FmaWork {
 				  (bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES + (op == ARIES_FMA_PUT_SYNC));
 	}
 	/** It has left. */
-	void count() noexcept;
-
-private:
+	void count(PacketKind kind) noexcept
+	{
+		if (kind == PacketKind::Amo || kind == PacketKind::FetchAmo)
+			fmad.counters.add(ARIES_CNT_FMA_AMOS);
+		else if (kind == PacketKind::Get)
+			fmad.counters.add(ARIES_CNT_FMA_GETS, (bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+		else if (kind == PacketKind::Put)
+			count_put();
+	}
+	/** Everything that the command alone decides. */
 	uint8_t check_atomic(AmoCommand &command) const noexcept;
 };
 

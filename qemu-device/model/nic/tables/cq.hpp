@@ -41,6 +41,17 @@ enum class CqResult { POSTED, OVERRUN, GONE };
  */
 CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry, uint32_t serial) noexcept;
 
+/** Local and global event of an operation of this node, those that @events asks for. */
+inline void cq_tell(Core &core, uint32_t cq, uint16_t events, CqEntry entry, uint32_t serial) noexcept
+{
+	if (events & ARIES_EV_LOCAL)
+		cq_post(core, core.node, nullptr, cq, entry.word(), serial);
+	if (events & ARIES_EV_GLOBAL) {
+		entry.info = ARIES_INFO_GLOBAL;
+		cq_post(core, core.node, nullptr, cq, entry.word(), serial);
+	}
+}
+
 /** An event that cannot be posted, and perhaps was: an overrun mark comes in its place, as in cq_post(). */
 bool cq_owe(NodeSlot &slot, uint32_t cq, uint32_t serial) noexcept;
 

@@ -27,6 +27,8 @@ struct alignas(64) Fmad {
 	std::atomic<uint32_t> busy{0}; /* FMAD_STATUS.BUSY */
 	std::atomic<uint32_t> held{0}; /* FMA operations on their way, where completions are held; in busy, too */
 
+	std::atomic<uint32_t> block_epoch{0}; /* moves on when the descriptor's block transfers are flushed */
+
 	/* under lock */
 	uint32_t sequence = 0;
 	bool window_open = false;              /* window stores or silent batches since the last CLOSE */
@@ -103,6 +105,26 @@ inline uint32_t cq_claim(const NodeSlot &own, uint16_t cq, uint16_t owner) noexc
 		return ARIES_ST_LOCAL_ECC;
 	serial = cq_claim(core.own(), cq, owner);
 	return serial ? ARIES_ST_OK : ARIES_ST_CQ_OWNER;
+}
+
+/**
+ * What FMA and block transfers ask of their descriptor, number @index, first: it is enabled, and the queue @cq is its
+ * own if there are to be @events.
+ */
+[[gnu::always_inline]] inline uint8_t fmad_admit(const Core &core, Fmad &fmad, uint32_t index, bool events, uint16_t cq,
+						 Rights &rights, uint32_t &serial) noexcept
+{
+	const NodeSlot &own = core.own();
+
+	if (!(rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
+	    ecc_look(core, core.node, ARIES_RAS_FMAD, index, fmad.ctl, FMAD_ECC, rights.ctl) != ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
+	if (!(rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
+	if (!events)
+		return ARIES_ST_OK;
+	serial = cq_claim(own, cq, rights.owner());
+	return serial ? uint8_t(ARIES_ST_OK) : cq_claim_again(core, cq, rights.owner(), serial);
 }
 
 } // namespace aries
