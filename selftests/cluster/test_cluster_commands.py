@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import unittest
 from pathlib import Path
 
 from gnitest.testing import Apart, ClusterCase, together, wait_until
@@ -316,7 +315,3 @@ class Commands(ClusterCase):
             server.shutdown()
         self.assertIn("501", said.stdout)  # what this server answers; without a way there is none
         self.assertIn("default via 10.0.2.2", said.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

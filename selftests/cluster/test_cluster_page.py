@@ -66,7 +66,3 @@ class Commands(StepCase):
         (place.folder / "tree/file").write_text("through\n", encoding="ascii")
         self.run_steps(place, SSH)
         self.assertEqual(place.sh("scripts/cluster exec --node 0 --no-label -- cat /tmp/tree/file"), (0, "through\n"))
-
-
-if __name__ == "__main__":
-    unittest.main()

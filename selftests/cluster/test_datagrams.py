@@ -2,7 +2,6 @@
 """Datagrams between nodes: who meets whom, cancelling, floods, and nodes that die and come back."""
 
 import time
-import unittest
 
 from gnitest.testing import clock
 from peers import PeerCase
@@ -151,7 +150,3 @@ class Datagrams(PeerCase):
         self.succeed(self.cluster.run(0, "rmmod aries && modprobe aries"))
         self.cookie = next(self.cookies)
         self.test_directed_meets_wildcard()
-
-
-if __name__ == "__main__":
-    unittest.main()

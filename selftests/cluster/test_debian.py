@@ -156,7 +156,3 @@ class OneNode(unittest.TestCase):
                            "ls /sys/class/gni; modprobe aries && ls /sys/class/gni")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.split(), ["kgni0"])
-
-
-if __name__ == "__main__":
-    unittest.main()

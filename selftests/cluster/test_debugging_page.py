@@ -76,7 +76,3 @@ class Page(unittest.TestCase):
     def test_there_is_something_to_do(self):
         self.assertGreater(len(blocks()), 8)
         self.assertGreater(sum(1 for _, expected in blocks() if expected), 6)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -184,7 +184,3 @@ class Page(StepCase):
     @unittest.skipUnless(slow_tests(), "OPENGNI_SLOW is not set")
     def test_they_do_what_is_said(self):
         self.run_steps(self.place("developing"), STEPS)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes that die and come back, links that are cut."""
 
-import unittest
-
 from gnitest.testing import ClusterCase, clock
 
 # Seconds until a dead peer is an error event. The lease is 0.5 s; the rest is for a busy machine.
@@ -96,7 +94,3 @@ class Faults(ClusterCase):
     def test_guest_that_reboots_its_driver(self):
         self.succeed(self.cluster.run(0, "rmmod aries && ! [ -e /dev/kgni0 ] && modprobe aries && [ -e /dev/kgni0 ]"))
         self.succeed(self.cluster.run_job(QUICK))
-
-
-if __name__ == "__main__":
-    unittest.main()

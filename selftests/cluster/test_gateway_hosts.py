@@ -284,7 +284,3 @@ class Poor(GatewayCase):
             known = gateway.peer(peer)
             self.assertGreater(known["round trip us"], 6000, "less than the cable takes")
             self.assertLess(abs(known["offset us"] - ahead * 1e6), known["offset within us"] + 1, known)
-
-
-if __name__ == "__main__":
-    unittest.main()

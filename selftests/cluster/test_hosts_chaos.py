@@ -41,7 +41,3 @@ class HostsBreak(Hosts):
         if ROUNDS >= ALL_KINDS and CHOSEN == KINDS:
             self.assertEqual([kind for kind in OF_HOSTS if not chaos.faults[kind]], [], "nothing of the kind was broken")
         self.assertEqual(chaos.complaints(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

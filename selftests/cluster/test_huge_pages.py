@@ -51,7 +51,3 @@ class HugePages(ClusterCase):
         files = [on_huge_pages(self.cluster.process(node)) for node in range(self.NODES)]
         self.assertEqual(files[0], files[1])
         self.assertEqual(len(files[0]), self.NODES, "own memory and the peer's are both on huge pages")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -189,7 +189,3 @@ class Slurm(Hosts):
     def test_not_in_an_allocation(self):
         result = self.hosts.run(0, CLUSTER, "run", "--hosts", "slurm", "--", "true", check=False, env=self.environment)
         self.assertIn("SLURM_JOB_NODELIST is not set", result.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

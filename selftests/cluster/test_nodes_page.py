@@ -38,7 +38,3 @@ class Commands(StepCase):
     def test_debian_in_two_commands(self):
         make_image()  # or skip
         self.run_steps(self.place("nodes"), STEPS)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -202,7 +202,3 @@ class OneEach(Hosts):
         with self.assertRaisesRegex(ClusterError, "gateways do not find each other: .*has not reached"):
             SyncCluster(self.config("0", "1")).up()
         self.assert_nothing_left()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -100,7 +100,3 @@ class Commands(StepCase):
         self.assertEqual(status, 0, output)
         self.assertIn("floor", output)
         self.assertTrue((place.folder / "bench.json").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

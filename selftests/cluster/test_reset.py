@@ -363,7 +363,3 @@ class TakenAway(PeerCase):
         # its addresses are lost, too: the reset could not give them back
         self.succeed(self.cluster.run(0, f"echo 1 >/sys/bus/pci/devices/{self.pci}/remove; echo 1 >/sys/bus/pci/rescan"))
         self.works()
-
-
-if __name__ == "__main__":
-    unittest.main()

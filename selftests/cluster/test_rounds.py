@@ -159,7 +159,3 @@ class Rounds(ClusterCase):
             self.unload(node, "gni_pingpong", "slnd_test", "slnd")
             self.do(node, "killall net_peer; rmmod ipogif && rmmod kgni")
         self.listen("the end")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Channel sends between nodes: messages into posted receives, withdrawn ones, receivers that die."""
 
-import unittest
-
 from peers import PeerCase
 
 DATAGRAMS = "/kselftest/aries/datagram_peer"
@@ -96,7 +94,3 @@ class Sends(PeerCase):
         self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
         used = self.cluster.run(1, "cat /sys/class/gni/kgni0/resources/recv_used").stdout
         self.assertEqual(used.strip(), "0")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -147,7 +147,3 @@ class TwoHosts(unittest.TestCase):
         self.wait_for_nodes(0, "0-1")
         self.wait_for_nodes(1, "0-1")
         self.perf("--tests=put-lat,amo-lat", "--duration=0.05")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -120,7 +120,3 @@ class SeveralHosts(Hosts):
             if "gni-perf" in command:
                 self.assertIn("0 failures", output)
         self.assert_nothing_left()
-
-
-if __name__ == "__main__":
-    unittest.main()

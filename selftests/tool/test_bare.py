@@ -77,7 +77,3 @@ class Bare(BareCase):
         status, output = self.place.try_out(f"cd {folder} && rm -rf model sim userlib stage driver-* kgni-* agent && cd .. && make --no-print-directory all",
                                             f"/{TREE}", KERNEL=KERNEL)
         self.assertEqual(status, 0, output[-3000:])
-
-
-if __name__ == "__main__":
-    unittest.main()

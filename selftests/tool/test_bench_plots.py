@@ -61,7 +61,3 @@ class Plots(unittest.TestCase):
         done = subprocess.run(["/usr/bin/python3", "-S", BENCH, "--plot"], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("drawings need matplotlib", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -311,7 +311,3 @@ class Files(unittest.TestCase):
     def test_a_revision_that_there_is_not(self):
         with self.assertRaisesRegex(ConfigError, "git diff: .*nowhere"):
             self.changed("nowhere")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -131,7 +131,3 @@ class Shown(ChrootCase):
             self.assertRegex(self.sh(f"modinfo -k {self.release} {name}"), rf"filename: +/lib/modules/{re.escape(self.release)}/updates/dkms/{name}\.ko")
         for name in ("/lib/systemd/system/gni-agent.service", "/lib/udev/rules.d/90-kgni.rules", "/usr/libexec/opengni/node-setup"):
             self.assertTrue((self.root / name[1:]).exists(), name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -64,7 +64,3 @@ class ClaimsTable(unittest.TestCase):
             # as names of test functions and in comments: _R14, (R14)
             found = {claim.upper() for claim in re.findall(rf"_([{LETTERS}][0-9]{{2}})\b|\(([{LETTERS}][0-9]{{2}})\)", text) for claim in claim if claim}
             self.assertLessEqual(found, listed, name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -141,7 +141,3 @@ class Places(unittest.TestCase):
     def test_without_ssh(self):
         with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(ConfigError, "install package openssh-client"):
             ssh.need_ssh()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -258,7 +258,3 @@ class Boots(unittest.TestCase):
             self.assertEqual(self.tool("down", name="a"), (0, ""))
             winner.communicate(timeout=TIME)
             self.assert_ended()
-
-
-if __name__ == "__main__":
-    unittest.main()

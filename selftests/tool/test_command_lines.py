@@ -175,7 +175,3 @@ class CommandLines(unittest.TestCase):
         for words in (("nonsense",), ("up", "--no-such-option"), ("kill",), ("up", "-n", "x")):
             with self.subTest(words):
                 self.refused(SCRIPTS / "cluster", *words)
-
-
-if __name__ == "__main__":
-    unittest.main()

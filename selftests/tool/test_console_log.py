@@ -83,7 +83,3 @@ class Logs(unittest.TestCase):
         claim.release()
         self.assertEqual(follower.communicate(timeout=60)[0], "last words")
         self.assertEqual(follower.returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

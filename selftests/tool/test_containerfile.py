@@ -86,7 +86,3 @@ class Steps(unittest.TestCase):
                 continue
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(host.TOP / name, target / name, follow_symlinks=False)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -225,7 +225,3 @@ class Archives(unittest.TestCase):
         for word in ("./1:x", "a:b", "x", "node:x", "1:"):
             self.assertEqual(copying.parse(word), (None, word))
         self.assertTrue(issubclass(ConfigError, ClusterError))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -97,7 +97,3 @@ class Design(unittest.TestCase):
                 with self.subTest(page=page, call=call):
                     # calls of the C library, of the kernel and of the processor's manual are nobody's of ours to keep
                     self.assertTrue(known(call, sources().values()) or re.fullmatch(r"(alloc_contig_range|dma_need_sync|inc_rlimit_ucounts|membarrier)", call))
-
-
-if __name__ == "__main__":
-    unittest.main()

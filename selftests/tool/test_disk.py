@@ -222,7 +222,3 @@ class Told(DiskCase):
         self.assertEqual(self.heard("root=/dev/sda1 ro", ["of somebody", words]), said)
         self.assertEqual(self.heard(words, [words]), said)
         self.assertEqual(self.heard("root=/dev/sda1"), "node= nodes=1 load=yes networks=\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

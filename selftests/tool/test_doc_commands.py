@@ -122,7 +122,3 @@ class Commands(unittest.TestCase):
                             not PLACEHOLDER.search(words[0]) and not KERNELS_OWN.match(words[0]):
                         with self.subTest(page=page.name, command=line):
                             self.assertTrue((host.TOP / words[0]).exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

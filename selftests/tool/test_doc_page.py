@@ -82,7 +82,3 @@ class Page(unittest.TestCase):
         self.assertRegex(self.make("man/aries-topo.1", status=1), r"aries-topo --help: .*make all builds it")
         self.assertRegex(self.make("man/aries-nic.7", status=1), "properties of aries-nic: .*make qemu builds it")
         self.assertRegex(self.make(status=2), "name a page")
-
-
-if __name__ == "__main__":
-    unittest.main()

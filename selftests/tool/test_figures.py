@@ -77,7 +77,3 @@ class Figures(unittest.TestCase):
                 self.assertTrue(list((Path(folder) / "figures" / "tiny" / name).glob("*.csv")), name)
                 if "--no-plot" not in command:
                     self.assertIn("<svg", (Path(folder) / "figures" / f"{name}-tiny.svg").read_text())
-
-
-if __name__ == "__main__":
-    unittest.main()

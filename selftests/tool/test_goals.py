@@ -60,7 +60,3 @@ class Goals(unittest.TestCase):
         called = {tool for file in files for tool in re.findall(r"\baries-(?:net|topo|hss)\b", (CLUSTER / f"{file}.py").read_text(encoding="utf-8"))}
         self.assertTrue(called)
         self.assertIn("topo", steps("check-debug", rules()))
-
-
-if __name__ == "__main__":
-    unittest.main()

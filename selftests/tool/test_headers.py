@@ -75,7 +75,3 @@ class Headers(unittest.TestCase):
                 self.in_programs(prefix, [path for path in headers if path not in for_modules])
                 if for_modules:
                     self.in_modules(prefix, for_modules)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -218,7 +218,3 @@ class Launch(unittest.IsolatedAsyncioTestCase):
     async def test_noise_of_a_login_is_skipped(self):
         keeper = await self.launch("/bin/sh", "-c", 'echo Welcome; exec "$@"')
         self.assertIsNotNone(keeper.link)
-
-
-if __name__ == "__main__":
-    unittest.main()

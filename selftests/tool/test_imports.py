@@ -67,7 +67,3 @@ class Imports(unittest.TestCase):
     def test_none_upwards(self):
         upwards = [" imports ".join(mentions.names([path, other])) for path, others in self.graph.items() for other in others if place(other) > place(path)]
         self.assertEqual(upwards, [])
-
-
-if __name__ == "__main__":
-    unittest.main()

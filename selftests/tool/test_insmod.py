@@ -276,7 +276,3 @@ class Builds(unittest.TestCase):
 
         with mock.patch.object(guest_modules, "state", state), self.assertRaisesRegex(ConfigError, "node 0 6.1, node 1 6.12"):
             asyncio.run(ask())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -219,7 +219,3 @@ class WithoutRoot(unittest.TestCase):
         # state is the user's: logs of clusters that ran
         shutil.rmtree(self.home / ".local/state", ignore_errors=True)
         self.assertEqual([path for path in self.home.rglob("*") if ".cache" not in path.parts and path != self.home / ".local"], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

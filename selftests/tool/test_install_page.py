@@ -65,7 +65,3 @@ class Commands(unittest.TestCase):
         self.assertIn(REFUSED, run(self.folder / "first-put", env={**environment, "LD_LIBRARY_PATH": f"{self.folder}/home/.local/lib"})[1])
         (self.folder / "root/90-kgni.rules").unlink()
         self.assertEqual(picture(self.folder / "root"), before)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -243,7 +243,3 @@ class Perftest(unittest.TestCase):
     def test_no_result_is_a_failure(self):
         with self.assertRaises(AssertionError):
             ucx.figure("put_lat", "Connection refused\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -153,7 +153,3 @@ class Keeping(unittest.TestCase):
         newest = self.boot()
         self.assertIn(newest, self.kept.iterdir())
         self.assertEqual(len(list(self.kept.iterdir())), 4)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -44,7 +44,3 @@ class Projects(unittest.TestCase):
         tests, programs = {"ordinary", "measures", "long", "both"}, {"ordinary", "measures", "long", "both", "speed", "tool"}
         self.assertEqual(self.run_layer(all_of_it=True, suite="plain"), (tests, programs))
         self.assertEqual(self.run_layer(all_of_it=True, without=["plain"]), (tests, programs))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -37,7 +37,3 @@ class Lint(unittest.TestCase):
         """The files for public forges start what .ci/run starts, by name."""
         for name in (".github/workflows/ci.yml", ".gitlab-ci.yml"):
             self.assertIn(".ci/run", (TOP / name).read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    unittest.main()

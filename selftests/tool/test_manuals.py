@@ -309,7 +309,3 @@ class Made(unittest.TestCase):
                      "man9/gni_post_fma.9", "man3/gni_post_descriptor_t.3"):
             self.assertTrue((out / "man" / page).exists(), page)
         self.assertIn("GNI_CdmAttach", (out / "html/api/gni.html").read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    unittest.main()

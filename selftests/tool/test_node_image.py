@@ -33,7 +33,3 @@ class NodeImage(unittest.TestCase):
                 sections = subprocess.run(["readelf", "-SW", module], stdout=subprocess.PIPE, text=True, check=True).stdout
                 self.assertNotIn(".debug_", sections)
                 self.assertIn(".symtab", sections)
-
-
-if __name__ == "__main__":
-    unittest.main()

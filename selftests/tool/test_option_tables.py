@@ -80,7 +80,3 @@ class OptionTables(unittest.TestCase):
                 done = subprocess.run([path, *words.split()], capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, rf"^{path.name}: .*{re.escape(told)}.*; see {path.name} --help\n$")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -145,7 +145,3 @@ class OwnKernel(unittest.TestCase):
             said = log.read_text(encoding="utf-8", errors="replace")
             self.assertEqual(made.returncode, 0, f"{command}\n{said}")
             self.assertRegex(said, pattern, command)
-
-
-if __name__ == "__main__":
-    unittest.main()

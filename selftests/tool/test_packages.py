@@ -201,7 +201,3 @@ class Documents(unittest.TestCase):
         changes, = self.DEBS.glob("*.changes")
         listed = {name: digest for digest, name in re.findall(r"^ ([0-9a-f]{64}) \d+ (.*\.deb)$", changes.read_text(encoding="utf-8"), re.M)}
         self.assertEqual(listed, self.sums())
-
-
-if __name__ == "__main__":
-    unittest.main()

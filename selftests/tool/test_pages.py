@@ -74,7 +74,3 @@ class Blocks(unittest.TestCase):
 class Limits(unittest.TestCase):
     def test_time_for_a_domain(self):
         self.assertIn(f"has not done it after {DOMAIN_TIME:g} seconds", pages.text("Documentation/jobs.md"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -127,7 +127,3 @@ class Log(unittest.TestCase):
         child = int((layers.LOGS / "silent-test.log").read_text(encoding="ascii"))
         # it was killed; how soon it is gone is up to the kernel
         self.assertTrue(wait_until(lambda: not host.is_alive(child), 60.0))
-
-
-if __name__ == "__main__":
-    unittest.main()

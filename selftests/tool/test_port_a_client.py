@@ -82,7 +82,3 @@ class PortAClient(unittest.TestCase):
                                             '{ int yes; PMI_Initialized(&yes); std::cout << gni_err_str[GNI_RC_NOT_DONE] << yes; }\n', encoding="ascii")
         self.sh("CC -Werror -o by-CC main.cpp")
         self.assertIn("NOT_DONE0", self.sh("./by-CC"))
-
-
-if __name__ == "__main__":
-    unittest.main()

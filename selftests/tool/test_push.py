@@ -85,7 +85,3 @@ class Words(unittest.TestCase):
     def test_after_installation_there_is_nothing_to_build(self):
         with mock.patch.object(host, "PREFIX", Path("/usr")), self.assertRaisesRegex(UsageError, "name a folder"):
             push.run("c", [0], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -27,7 +27,3 @@ class Series(unittest.TestCase):
         output = self.script("compile-series.sh")
         for name in ("present", "no-migration"):
             self.assertRegex(output, rf"(?m)^ok \d+ .*/aries-nic/{name}$")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -17,7 +17,3 @@ class RasTable(unittest.TestCase):
         table = re.findall(r"^\| (\d+) \| (\w+) \| (\d+) \| (\w+) \|", spec.split("### ECC of the memories")[1].split("### ")[0], re.M)
         self.assertTrue(code)
         self.assertEqual([(str(i), *row) for i, row in enumerate(code)], table)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -37,7 +37,3 @@ class Refusals(unittest.TestCase):
                      "return rc == GNI_RC_NO_MATCH ? nothing(GNI_RC_TIMEOUT) : rc;",
                      "const gni_return_t rc = GNI_RC_INVALID_PARAM;"):
             self.assertEqual(bare_errors(good), [], good)
-
-
-if __name__ == "__main__":
-    unittest.main()

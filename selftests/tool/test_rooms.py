@@ -45,7 +45,3 @@ class Rooms(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "rooms.toml").write_text('[rooms]\nlow = "first"\n', encoding="utf-8")
             self.assertEqual(run(CHECK, folder), (1, "rooms.toml: nothing is in low\n"))
-
-
-if __name__ == "__main__":
-    unittest.main()

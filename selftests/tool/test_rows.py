@@ -116,7 +116,3 @@ class Rows(unittest.TestCase):
 class Declared(unittest.TestCase):
     def test_needs_are_known(self):
         self.assertLessEqual({layer.needs for layer in layers.LAYERS}, {layers.ALONE, layers.WAITS, layers.FILLS})
-
-
-if __name__ == "__main__":
-    unittest.main()

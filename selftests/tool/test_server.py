@@ -53,7 +53,3 @@ class Timeout(unittest.IsolatedAsyncioTestCase):
             await serving
         self.assertEqual(status, 255)
         self.assertIn("rank 0 did not end within 3 s", error.getvalue())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -134,7 +134,3 @@ class Kernels(unittest.TestCase):
     def test_only_kernels_of_make_are_known(self):
         self.assertEqual(ClusterConfig(kernel="/bin/true").built_release, "")
         self.assertIn("6.1", config.MODULAR_KERNELS)
-
-
-if __name__ == "__main__":
-    unittest.main()

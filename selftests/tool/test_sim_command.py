@@ -96,7 +96,3 @@ class Command(unittest.TestCase):
         """It is said before the run, not after it."""
         with tempfile.TemporaryDirectory() as folder:
             self.refused(1, "cannot be written", *SMALL, "--json", f"{folder}/no/such")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -192,7 +192,3 @@ class Archives(unittest.TestCase):
             with self.assertRaisesRegex(TraceError, f"^{file.name}: not an OTF2 archive") as caught:
                 read_otf2(file.name)
             self.assertNotIn("\n", str(caught.exception))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -132,7 +132,3 @@ class Classes(unittest.TestCase):
     def test_a_shape_that_there_is_not(self):
         with self.assertRaises(KeyError):
             type("Case", (testing.ClusterCase,), {"SHARES": "twelve"})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -206,7 +206,3 @@ class Steps(unittest.TestCase):
             self.assertEqual(self.run_script(top, top / ".build/p/p"), "both\n")
         done = self.run_script(self.tree, "bash", "-c", ". scripts/lib.sh; ccache --print-stats", **cache)
         self.assertRegex(done, r"(?m)^direct_cache_hit\s+1$")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -103,7 +103,3 @@ class Store(unittest.TestCase):
         (self.top / "opengni/ccache").mkdir()
         status, output = run("make", "-s", "-C", host.TOP, "cache-clean", env={**os.environ, "XDG_CACHE_HOME": str(self.top)})
         self.assertEqual((status, list((self.top / "opengni").iterdir())), (0, []), output)
-
-
-if __name__ == "__main__":
-    unittest.main()

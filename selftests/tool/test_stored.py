@@ -146,7 +146,3 @@ class Stored(unittest.TestCase):
         self.assertFalse(self.files.exists())
         shutil.rmtree(self.top / "one")
         self.assertTrue(self.step("one"))
-
-
-if __name__ == "__main__":
-    unittest.main()

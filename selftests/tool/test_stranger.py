@@ -72,7 +72,3 @@ class Stranger(ChrootCase):
         for (command, pattern), printed in zip(PRINTS.items(), parts):
             with self.subTest(command):
                 self.assertRegex(printed.strip(), pattern)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -149,7 +149,3 @@ class SeveralHosts(unittest.TestCase):
         self.assertEqual(ClusterConfig(**configs[0].for_host(1)).fabric, configs[0].fabric_of(2))
         self.run_case("1", Three)
         self.assertEqual((configs[1].hosts, configs[1].fabrics), ([], [configs[1].fabric]))
-
-
-if __name__ == "__main__":
-    unittest.main()

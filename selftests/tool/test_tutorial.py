@@ -36,7 +36,3 @@ class Tutorial(unittest.TestCase):
     def test_the_first_put_is_short_and_shown_as_a_whole(self):
         self.assertIn(("first-put.c", SOURCES["first-put.c"]), listings())
         self.assertLessEqual(sum(1 for line in SOURCES["first-put.c"].splitlines()[2:] if line), 60)  # licence and copyright aside
-
-
-if __name__ == "__main__":
-    unittest.main()

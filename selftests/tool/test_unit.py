@@ -74,7 +74,3 @@ class Project(unittest.TestCase):
         status, _, errors = self.unit("p/good")
         self.assertEqual(status, 1)
         self.assertRegex(errors, "(?s)p cannot be configured:.*meson.build:2")
-
-
-if __name__ == "__main__":
-    unittest.main()

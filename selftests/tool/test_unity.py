@@ -87,7 +87,3 @@ class Unity(unittest.TestCase):
         run(UNITY, self.root, "-o", output, "--", self.root / "a.cpp", self.root / "b.cpp")
         self.assertEqual(output.stat().st_mtime_ns, before)
         self.assertEqual(run(UNITY, self.root, "-o", output)[0], 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

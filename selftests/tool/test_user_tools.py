@@ -147,7 +147,3 @@ class Trace(unittest.TestCase):
         for command, code in ((["true"], 0), (["false"], 1), (["sh", "-c", "exit 42"], 42), (["sh", "-c", "kill -TERM $$"], -15),
                               (["/nowhere/program"], 127), (["/dev/null"], 126)):
             self.assertEqual(run("gni-trace", *command).returncode, code, command)
-
-
-if __name__ == "__main__":
-    unittest.main()
