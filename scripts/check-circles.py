@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Finds circles among the files of kernel modules, and uses of what stands in a higher folder.
 
 A file uses another one if its object has a symbol undefined that the other object of the same module defines. More than two files that use each other

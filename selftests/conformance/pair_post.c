@@ -43,13 +43,13 @@ static void has_arrived(struct __test_metadata *_metadata, struct pair *pair, st
 
 /* ---- Puts ---- */
 
-static void fma_put(struct __test_metadata *_metadata, struct pair *pair, size_t bytes)
+static void put(struct __test_metadata *_metadata, struct pair *pair, gni_post_type_t type, size_t bytes)
 {
 	struct meeting m;
 
-	meet(_metadata, pair, &m, GNI_POST_FMA_PUT, bytes);
+	meet(_metadata, pair, &m, type, bytes);
 	m.d.cq_mode |= GNI_CQMODE_REMOTE_EVENT;
-	RC(SUCCESS, GNI_PostFma(m.s.ep, &m.d));
+	RC(SUCCESS, type == GNI_POST_RDMA_PUT ? GNI_PostRdma(m.s.ep, &m.d) : GNI_PostFma(m.s.ep, &m.d));
 	EXPECT_EQ(GNI_RC_SUCCESS, conf_reap(m.s.cq, &m.d));
 	has_arrived(_metadata, pair, &m, bytes);
 	part(pair, &m);
@@ -57,24 +57,17 @@ static void fma_put(struct __test_metadata *_metadata, struct pair *pair, size_t
 
 PAIR_TEST(GNI_PostFma__SUCCESS__put_reaches_the_other_rank)
 {
-	fma_put(_metadata, pair, 8);
+	put(_metadata, pair, GNI_POST_FMA_PUT, 8);
 }
 
 PAIR_TEST(GNI_PostFma__SUCCESS__long_put_reaches_the_other_rank)
 {
-	fma_put(_metadata, pair, HALF);
+	put(_metadata, pair, GNI_POST_FMA_PUT, HALF);
 }
 
 PAIR_TEST(GNI_PostRdma__SUCCESS__put_reaches_the_other_rank)
 {
-	struct meeting m;
-
-	meet(_metadata, pair, &m, GNI_POST_RDMA_PUT, HALF);
-	m.d.cq_mode |= GNI_CQMODE_REMOTE_EVENT;
-	RC(SUCCESS, GNI_PostRdma(m.s.ep, &m.d));
-	EXPECT_EQ(GNI_RC_SUCCESS, conf_reap(m.s.cq, &m.d));
-	has_arrived(_metadata, pair, &m, HALF);
-	part(pair, &m);
+	put(_metadata, pair, GNI_POST_RDMA_PUT, HALF);
 }
 
 PAIR_TEST(GNI_PostFma__SUCCESS__sync_flag_comes_after_the_data)

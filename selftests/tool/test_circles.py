@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Circles among the files of a module, and uses of higher folders, are found in what the compiler has made."""
 
 import subprocess
@@ -75,7 +74,3 @@ class Circles(unittest.TestCase):
         done = subprocess.run([CHECK, self.folder], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("modules.order is missing: build the modules first", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()
