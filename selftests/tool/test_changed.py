@@ -3,7 +3,6 @@
 
 import contextlib
 import functools
-import importlib.util
 import io
 import re
 import subprocess
@@ -13,6 +12,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from commands import script
 from gnitest import builds, layers, mentions, reach, tap
 from opengni import host
 from opengni.errors import ConfigError
@@ -239,9 +239,7 @@ class Program(unittest.TestCase):
             return [tap.Case(name, tap.PASS)]
 
         fakes = [layers.Layer(name, functools.partial(run, name), layers.ALONE) for name in ("tool", "guest", "cluster")]
-        spec = importlib.util.spec_from_file_location("check", host.TOP / "scripts/check.py")
-        check = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(check)
+        check = script(host.TOP / "scripts/check.py")
         out = io.StringIO()
         with mock.patch.object(layers, "LAYERS", fakes), mock.patch.object(reach, "chosen", lambda *_: choices), contextlib.redirect_stdout(out), \
                 mock.patch.object(reach, "changed_files", lambda revision: [revision]), mock.patch.object(sys, "argv", ["check.py", *arguments]), \

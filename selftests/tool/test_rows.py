@@ -2,7 +2,6 @@
 """Which layers check.py runs beside which, by what they say they need."""
 
 import contextlib
-import importlib.util
 import io
 import sys
 import tempfile
@@ -11,6 +10,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from commands import script
 from gnitest import layers, tap
 from opengni import host
 
@@ -33,9 +33,7 @@ class Rows(unittest.TestCase):
 
     def check(self, *fakes, mib=64000):
         """What check.py prints with these layers."""
-        spec = importlib.util.spec_from_file_location("check", host.TOP / "scripts/check.py")
-        check = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(check)
+        check = script(host.TOP / "scripts/check.py")
         out = io.StringIO()
         with mock.patch.multiple(layers, LAYERS=list(fakes), LOGS=self.logs, until_alone=layers.until_alone), contextlib.redirect_stdout(out), \
                 mock.patch.object(host, "available_mib", lambda: mib), mock.patch.object(sys, "argv", ["check.py"]):
