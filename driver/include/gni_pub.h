@@ -3367,8 +3367,9 @@ const char *gni_job_res_to_str(gni_job_res_t res_type);
 
 /* ---- Kernel functions ----
  *
- * One without a comment has arguments and return codes of the GNI_ function that it is named after
- * (gni_smsg_buff_size_needed(): GNI_SmsgBufferSizeNeeded()). Where they may be called:
+ * A function without a comment has arguments and return codes of the GNI_ function that it is named
+ * after (gni_smsg_buff_size_needed(): GNI_SmsgBufferSizeNeeded()). A comment "is as GNI_X(), but" says
+ * only what differs. Contexts of calls:
  *
  * Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
  *	gni_cdm_create, gni_cdm_destroy, gni_cdm_attach, gni_mem_register,
@@ -3397,20 +3398,12 @@ gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uin
 			    gni_cdm_handle_t *cdm_hndl);
 gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl);
 
-/**
- * gni_cdm_attach() - kernel form of GNI_CdmAttach()
- * @cdm_hndl: domain
+/*
+ * gni_cdm_attach() is as GNI_CdmAttach(), but:
  * @device_id: number of the NIC, as N of /dev/kgniN
- * @local_addr: out: network address of the NIC
- * @nic_hndl: out: NIC handle
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_NOT_DONE - not now; try again
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NO_MATCH - there is no such device
  * * %GNI_RC_ERROR_RESOURCE - the NIC has no descriptor, tag or other resource left
- * * %GNI_RC_ERROR_NOMEM - no memory
+ * Without %GNI_RC_PERMISSION_ERROR, %GNI_RC_INVALID_STATE
  */
 gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32_t *local_addr,
 			    gni_nic_handle_t *nic_hndl);
@@ -3418,17 +3411,9 @@ gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint3
 gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl);
 gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event);
 
-/**
- * gni_ep_bind() - kernel form of GNI_EpBind()
- * @ep_hndl: endpoint
- * @remote_addr: network address (PE) of the peer
- * @remote_id: instance id of the peer, 32 bits
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - @ep_hndl is no endpoint, it is bound already, or there is no such
- *   address
- * * %GNI_RC_ERROR_NOMEM - no memory
+/*
+ * gni_ep_bind() is as GNI_EpBind(), but:
+ * Without %GNI_RC_ERROR_RESOURCE
  */
 gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id);
 
@@ -3437,24 +3422,10 @@ gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl);
 gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			     uint16_t buf_size);
 
-/**
- * gni_ep_postdata_w_id() - kernel form of GNI_EpPostDataWId()
- * @ep_hndl: endpoint
- * @in_data: bytes to send, copied by the call
- * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
- * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
- * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
- * @datagram_id: id of the datagram, not all ones
+/*
+ * gni_ep_postdata_w_id() is as GNI_EpPostDataWId().
  *
  * The only form for unbound endpoints.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram with this id, or an exchange with that
- *   peer is under way
- * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 				  uint16_t buf_size, uint64_t datagram_id);
@@ -3471,64 +3442,31 @@ gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t t
 gni_return_t gni_ep_postdata_cancel(gni_ep_handle_t ep_hndl);
 gni_return_t gni_ep_postdata_cancel_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id);
 
-/**
- * gni_mem_register() - kernel form of GNI_MemRegister()
- * @nic_hndl: NIC handle
+/*
+ * gni_mem_register() is as GNI_MemRegister(), but:
  * @address: start, a kernel virtual address
- * @length: bytes, at least 1
- * @dst_cq_hndl: queue for remote events, NULL for none
- * @flags: GNI_MEM_* bits
- * @mem_hndl: in, out: memory handle
- *
- * A range of kernel virtual addresses.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, a length of 0, or flags or a slot that cannot be
- * * %GNI_RC_ERROR_RESOURCE - no memory descriptor is left, or the job's limit is reached
- * * %GNI_RC_PERMISSION_ERROR - not from this implementation
- * * %GNI_RC_ERROR_NOMEM - no memory
+ * Without @vmdh_index, %GNI_RC_PERMISSION_ERROR
  */
 gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length, gni_cq_handle_t dst_cq_hndl,
 			      uint32_t flags, gni_mem_handle_t *mem_hndl);
 
-/**
- * gni_mem_register_segments() - kernel form of GNI_MemRegisterSegments()
- * @nic_hndl: NIC handle
- * @mem_segments: array of segments
- * @segments_cnt: elements of @mem_segments
- * @dst_cq_hndl: queue for remote events, NULL for none
- * @flags: GNI_MEM_* bits
- * @mem_hndl: in, out: memory handle
+/*
+ * gni_mem_register_segments() is as GNI_MemRegisterSegments(), but:
+ * Without @vmdh_index, %GNI_RC_PERMISSION_ERROR
  *
- * With GNI_MEM_PHYS_SEGMENTS each segment is the page that a physical address is in, and its length
- * is not looked at.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, no segment, one of length 0, or flags or a slot that
- *   cannot be
- * * %GNI_RC_ERROR_RESOURCE - no memory descriptor is left, or the job's limit is reached
- * * %GNI_RC_PERMISSION_ERROR - not from this implementation
- * * %GNI_RC_ERROR_NOMEM - no memory
+ * With GNI_MEM_PHYS_SEGMENTS each segment is the page that contains a physical address, and its
+ * length is ignored.
  */
 gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segment_t *mem_segments,
 				       uint32_t segments_cnt, gni_cq_handle_t dst_cq_hndl, uint32_t flags,
 				       gni_mem_handle_t *mem_hndl);
 
-/**
- * gni_mem_deregister() - kernel form of GNI_MemDeregister()
- * @nic_hndl: NIC handle
- * @mem_hndl: memory handle
- * @hold_timeout: 0, or milliseconds that the descriptor is kept back at most
+/*
+ * gni_mem_deregister() is as GNI_MemDeregister(), but:
+ * @hold_timeout: 0, or milliseconds that the descriptor is held at most
  *
  * With a hold time the descriptor is disabled now and reused only after gni_mem_mdd_release() or
- * that many milliseconds. When it returns nobody reaches the memory.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad NIC handle, or a memory handle that is zeroed, foreign, or ended
- *   already
+ * that many milliseconds. When this returns no peer can access the memory.
  */
 gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl, int hold_timeout);
 
@@ -3566,22 +3504,10 @@ gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint
 
 gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl);
 
-/**
- * gni_post_rdma() - kernel form of GNI_PostRdma()
- * @ep_hndl: endpoint
- * @post_descr: in, out: descriptor
+/*
+ * gni_post_rdma() is as GNI_PostRdma().
  *
  * The local address may be physical with GNI_RDMAMODE_PHYS_ADDR.
- *
- * Return:
- * * %GNI_RC_SUCCESS - taken; the event tells the outcome
- * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, modes that
- *   cannot be, or local and global events together without GNI_CDM_MODE_DUAL_EVENTS
- * * %GNI_RC_ALIGNMENT_ERROR - a get whose remote address or length is no multiple of 4; nothing has
- *   happened
- * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
- * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_PERMISSION_ERROR - a memory handle does not allow the access
  */
 gni_return_t gni_post_rdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
@@ -3592,19 +3518,6 @@ gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len);
 gni_return_t gni_cq_error_recoverable(gni_cq_entry_t entry, uint32_t *recoverable);
 gni_return_t gni_smsg_buff_size_needed(gni_smsg_attr_t *smsg_attr, unsigned int *size);
 
-/**
- * gni_smsg_init() - kernel form of GNI_SmsgInit()
- * @ep_hndl: endpoint
- * @local_smsg_attr: own mailbox
- * @remote_smsg_attr: the peer's mailbox
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or mailboxes whose type, size or credits do not
- *   agree
- * * %GNI_RC_INVALID_STATE - the endpoint is not bound
- * * %GNI_RC_ERROR_NOMEM - no memory
- */
 gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr,
 			   gni_smsg_attr_t *remote_smsg_attr);
 
@@ -3637,17 +3550,12 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
 				  void (*EQ_new_event)(gni_err_handle_t), void (*app_crit_err)(gni_err_handle_t),
 				  gni_err_handle_t *err_handle);
 
-/**
- * gni_release_errors() - kernel form of GNI_ReleaseErrors()
- * @err_handle: subscription
+/*
+ * gni_release_errors() is as GNI_ReleaseErrors().
  *
- * If a function of the subscription is running this waits until it returns, unless it is called by
- * a function that kGNI has called for the same NIC handle. No function of it is called afterwards.
- *
- * Return:
- * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle
- * * %GNI_RC_NOT_DONE - a thread waits on it
+ * If a function of the subscription is running this waits until that returns, unless this is called
+ * by a function that kGNI has called for the same NIC handle. No function of the subscription is
+ * called afterwards.
  */
 gni_return_t gni_release_errors(gni_err_handle_t err_handle);
 
@@ -3655,20 +3563,11 @@ gni_return_t gni_get_error_mask(gni_err_handle_t err_handle, gni_error_mask_t *m
 gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t mask_in, gni_error_mask_t *mask_out);
 gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t *event);
 
-/**
- * gni_wait_error_events() - kernel form of GNI_WaitErrorEvents()
- * @err_handle: subscription
- * @events: out: room for events
- * @events_size: elements of @events
- * @timeout: milliseconds for followers
- * @num_events: out: how many came
- *
- * Return:
- * * %GNI_RC_SUCCESS - as many as fit are stored
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+/*
+ * gni_wait_error_events() is as GNI_WaitErrorEvents(), but:
  * * %GNI_RC_NOT_DONE - interrupted by a signal; or no event is left and none will come, as the NIC
  *   was reset or removed or the domain is being destroyed
- * * %GNI_RC_TIMEOUT - the time for followers is over; what came is stored
+ * Without %GNI_RC_PERMISSION_ERROR
  */
 gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,
 				   uint32_t timeout, uint32_t *num_events);

@@ -53,19 +53,41 @@ def _with_kernel_forms(text):
              for comment, name in re.findall(r"^/\*\*\n((?: \*(?!/).*\n)+) \*/\n\w[\w *]*\b(GNI_\w+)\(", user, re.M)}
 
     def complete(found):
-        comment, declaration, function = found.groups()
+        comment, differs, declaration, function = found.groups()
         if not comment:
             key = names.get(function, function).lower().replace("_", "")
             if key not in forms:
                 raise ApiError(f"{function} has neither a comment nor a form for programs")
-            name, of_program = forms[key]
-            arguments = of_program.partition("\n *\n")[0].partition("\n")[2]
-            returned = of_program[of_program.index(" * Return:"):]
-            comment = f"/**\n * {function}() - kernel form of {name}()\n{arguments}\n *\n{returned} */\n"
+            comment = _kernel_form_of(function, *forms[key], differs or "")
         context = contexts.get(function, contexts["all others"])
         return comment.replace(" * Return:", f" * Context: {context}\n *\n * Return:") + declaration
 
-    return user + KERNEL + re.sub(r"^(/\*\*\n(?: \*(?!/).*\n)+ \*/\n)?(\w[\w *]*\b(gni_\w+)\()", complete, kernel, flags=re.M)
+    lines = r"(?: \*(?!/).*\n)+"
+    return user + KERNEL + re.sub(rf"^(?:(/\*\*\n{lines} \*/\n)|/\*\n(?= \* \w+\(\) is )({lines}) \*/\n)?(\w[\w *]*\b(gni_\w+)\()", complete, kernel,
+                                  flags=re.M)
+
+
+def _entries(comment, start):
+    """What a comment says of each argument or code, by name, with all its lines."""
+    return {found[1]: found[0] for found in re.finditer(rf"^ \* {start}.*\n(?: \*  .*\n)*", comment, re.M)}
+
+
+def _kernel_form_of(function, name, of_program, differs):
+    """The comment of a kernel form: that of the function for programs, but for what is said of the form itself.
+
+    of_program, differs: lines of comments
+    """
+    if differs and not re.match(rf" \* {function}\(\) is as {name}\(\)(?:\.|, but:)\n", differs):
+        raise ApiError(f"the comment of {function} does not begin with '{function}() is as {name}(), but:'")
+    arguments, codes = r"@(\w+):", r"\* %(\w+) -"
+    said = {**_entries(of_program, arguments), **_entries(differs, arguments)}
+    returned = {**_entries(of_program, codes), **_entries(differs, codes)}
+    for one in re.findall(r"[@%](\w+)", "".join(re.findall(r"^ \* Without (.*)$", differs, re.M))):
+        if not (said.pop(one, None) or returned.pop(one, None)):
+            raise ApiError(f"the comment of {function} leaves out {one}, which {name} does not have")
+    prose = differs.partition("\n *\n")[2]
+    parts = ["".join(said.values()), *([prose] if prose else []), f" * Return:\n{''.join(returned.values())}"]
+    return f"/**\n * {function}() - kernel form of {name}()\n" + " *\n".join(parts) + " */\n"
 
 
 def kernel_doc(form, path):

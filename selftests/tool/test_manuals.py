@@ -100,10 +100,22 @@ class Written(unittest.TestCase):
         self.assertRegex(kernel, r"gni_smsg_buff_size_needed\(\) - kernel form of GNI_SmsgBufferSizeNeeded\(\)\n \* @smsg_attr: .*\n \* @size: ")
         self.assertTrue(told["gni_cq_create"].startswith("Process context; may sleep. Elsewhere it warns"))
         self.assertTrue(told["gni_post_fma"].startswith("Any, under spinlocks"))
+        registered = re.search(r"gni_mem_register\(\) - kernel form of [\s\S]*?\*/", kernel)[0]
+        self.assertIn(" * @address: start, a kernel virtual address\n * @length: bytes", registered)
+        self.assertNotRegex(registered, "@vmdh_index|GNI_RC_PERMISSION_ERROR")
+        self.assertRegex(registered, r"GNI_RC_SUCCESS - [\s\S]*GNI_RC_ERROR_NOMEM - ")
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(api, "GNI", Path(folder) / "gni_pub.h"):
             api.GNI.write_text(f"{api.KERNEL}\n/* ---- Kernel functions ----\n */\ngni_return_t gni_nothing(void);\n", encoding="utf-8")
             with self.assertRaisesRegex(api.ApiError, "gni_nothing has neither"):
                 api.text_of(api.GNI)
+            program = ("/**\n * GNI_Nothing() - does nothing\n * @a: argument\n *\n * Return:\n * * %GNI_RC_SUCCESS - done\n */\n"
+                       "gni_return_t GNI_Nothing(int a);\n")
+            table = "/* ---- Kernel functions ----\n *\n * Any.\n *\tall others\n */\n"
+            for comment, cause in ((" * gni_nothing() is as GNI_Other().", "does not begin with"),
+                                   (" * gni_nothing() is as GNI_Nothing(), but:\n * Without @b", "leaves out b")):
+                api.GNI.write_text(f"{program}{api.KERNEL}\n{table}/*\n{comment}\n */\ngni_return_t gni_nothing(int a);\n", encoding="utf-8")
+                with self.assertRaisesRegex(api.ApiError, cause):
+                    api.text_of(api.GNI)
 
 
 class Usage(unittest.TestCase):
