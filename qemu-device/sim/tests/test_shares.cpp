@@ -159,6 +159,36 @@ void whoever_asks_for_less_gets_it_in_another_channel(void **)
 	check_modest(machine, 1, {0, 2}, {far[0], 3}, Routing::MinimalHash);
 }
 
+/*
+ * Gets over a cable that could be filled by several times the room behind it: of more than are answered, requests stand
+ * still before their targets and have what channels share, and take each piece of it that becomes free. It is for
+ * responses, which have less of it and wait: they move.
+ */
+void what_channels_share_goes_to_who_has_less_of_it(void **)
+{
+	const auto machine = topology::build_canonical({.p = 2, .a = 1, .h = 1});
+	RunShape shape;
+
+	shape.traffic = {.pattern = Pattern::Offset, .operation = Operation::Get, .shift = 2, .load_ppm = FULL};
+	shape.warmup = WARMUP;
+	shape.measure = MEASURE;
+	shape.drain = 0;
+	shape.parameters.ps_per_m = 20000;
+
+	/* By reserves alone. */
+	shape.parameters.input_buffer =
+		Routes::channels(machine, shape.policy) * routing::CLASSES * shape.parameters.channel_reserve;
+
+	const double reserved = run(machine, shape).accepted;
+
+	shape.parameters.input_buffer += 4 * shape.parameters.channel_reserve;
+
+	const double shared = run(machine, shape).accepted;
+
+	print_message("gets with what is shared: %.4f, without: %.4f\n", shared, reserved);
+	assert_true(shared > 3 * reserved);
+}
+
 /* All ask for more: parts are equal in flits, not in packets. */
 void equal_parts_of_unequal_packets(void **)
 {
@@ -205,6 +235,7 @@ int main()
 		cmocka_unit_test(whoever_asks_for_less_gets_it_in_order),
 		cmocka_unit_test(whoever_asks_for_less_gets_it_beside_three),
 		cmocka_unit_test(whoever_asks_for_less_gets_it_in_another_channel),
+		cmocka_unit_test(what_channels_share_goes_to_who_has_less_of_it),
 		cmocka_unit_test(equal_parts_of_unequal_packets),
 		cmocka_unit_test(adapters_ask_while_they_are_asked),
 	};
