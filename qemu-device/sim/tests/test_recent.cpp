@@ -69,6 +69,41 @@ void what_is_done_takes_memory_Q21(void **)
 	refused(machine, noisy, "1024 nodes need about");
 }
 
+/*
+ * A put has come, its answer is lost with a link, and it comes again long after its number may have been forgotten, for
+ * its target is busy then: it is refused, and its source gives it up (Q21).
+ */
+void what_comes_too_late_is_not_done_again_Q21(void **)
+{
+	constexpr uint32_t BYTES = 1024, MANY = 16384, FIRST = 2, LAST = 16;
+	const topology::Machine machine = topology::build_qsnet({.nodes = LAST, .links = 2});
+	RunShape shape;
+	Job job{"trace", {}, {}, {.nodes = LAST, .messages = {{0, 0, 1, BYTES, Operation::Put}}}};
+
+	shape.parameters = parameters_of(ELITE5_LINE);
+	shape.parameters.timeout_cycles = 1000;
+	shape.parameters.retry_cycles = 500;
+	shape.warmup = 0;
+	shape.measure = 20000;
+	for (uint32_t node = 0; node < LAST; node++)
+		job.nodes.push_back(node);
+	for (uint32_t node = FIRST; node < LAST; node++)
+		job.trace.messages.push_back({250, node, 1, MANY, Operation::Put});
+	shape.jobs.push_back(job);
+	/* By then all of the put is at its target, and the answer is not at its source. */
+	shape.incidents.push_back(parse_incident(Change::Fail, "240:link:0.0", machine));
+
+	const Result result = run(machine, shape);
+	const Statistics &seen = result.statistics;
+
+	assert_true(result.drained);
+	assert_int_equal(seen.sent_again, 1);
+	assert_int_equal(seen.refused, 1);
+	assert_int_equal(seen.given_up, 1);
+	assert_int_equal(seen.came_twice, 0);
+	assert_int_equal(seen.window_bytes, BYTES + (LAST - FIRST) * MANY);
+}
+
 } // namespace
 
 int main()
@@ -77,6 +112,7 @@ int main()
 		cmocka_unit_test(a_number_is_known_so_long),
 		cmocka_unit_test(there_are_no_more_of_them_in_a_longer_run),
 		cmocka_unit_test(what_is_done_takes_memory_Q21),
+		cmocka_unit_test(what_comes_too_late_is_not_done_again_Q21),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
