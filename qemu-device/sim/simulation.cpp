@@ -261,11 +261,11 @@ Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Lay
 	const bool get = job.traffic.operation == Operation::Get;
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
 	const double capacity = static_cast<double>(layout.inject_flits_per_100_cycles()) / 100;
+	/* What begins when the last is done is no load, neither offered nor accepted. */
+	const bool closed = is_collective(job) || is_group(job);
 
-	/* What begins when the last is answered is no load, neither offered nor accepted. */
-	return {job.nodes.size(),
-		job.trace.messages.empty() && !is_collective(job) && !is_group(job) ? job.traffic.load_ppm / 1e6 : 0,
-		is_group(job) ? 0 : flits / node_cycles / capacity,
+	return {job.nodes.size(), job.trace.messages.empty() && !closed ? job.traffic.load_ppm / 1e6 : 0,
+		closed ? 0 : flits / node_cycles / capacity,
 		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
 }
 

@@ -357,6 +357,21 @@ std::string text_of(const std::vector<Job> &jobs, const std::vector<Happening> &
 	return text.str();
 }
 
+/* What begins when the last one is done has no load: the means of offered and accepted load are those of other jobs. */
+void allreduces_have_no_load(void **)
+{
+	Result result;
+
+	text_of(two_jobs(three_groups(), allreduce(4), {.load_ppm = 200000}), {}, {}, result);
+
+	const double share = static_cast<double>(result.jobs[1].nodes) / static_cast<double>(result.nodes);
+
+	assert_true(result.jobs[0].accepted == 0 && result.jobs[0].offered == 0);
+	assert_true(result.jobs[0].gbyte_per_s_per_node > 0);
+	assert_true(std::abs(result.offered - 0.2 * share) < 1e-6);
+	assert_true(std::abs(result.accepted - result.jobs[1].accepted * share) < 1e-6);
+}
+
 /* A node of the tree fails: that is the end of its job's operations, also when it comes back, and of nothing else. */
 void a_node_of_the_tree_fails_R14(void **)
 {
@@ -572,6 +587,7 @@ int main()
 		cmocka_unit_test(the_end_of_traffic_between_two_begins),
 		cmocka_unit_test(order_of_operations),
 		cmocka_unit_test(a_busy_network_is_slower),
+		cmocka_unit_test(allreduces_have_no_load),
 		cmocka_unit_test(a_node_of_the_tree_fails_R14),
 		cmocka_unit_test(a_node_that_computes_fails_R14),
 		cmocka_unit_test(operations_wait_for_tables_R14),
