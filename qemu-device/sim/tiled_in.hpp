@@ -103,17 +103,29 @@ template <typename Setup> inline void TiledPart<Setup>::decide_soon(uint32_t pla
 	});
 }
 
+/* What decide_soon() will look at first is fetched before that: the packet, where its queue is here already. */
+template <typename Setup> inline void TiledPart<Setup>::fetch_input(uint32_t place) noexcept
+{
+	in_order(in_mask_[place], row_bus_[place].turn, [this, place](uint32_t channel) {
+		__builtin_prefetch(&pool_[input_[size_t{place} * channels_ + channel].head], 1);
+		return true;
+	});
+}
+
 template <typename Setup> void TiledPart<Setup>::check_inputs()
 {
 	const size_t count = list_in_.size();
 
-	for (size_t i = 0; i < std::min(count, AHEAD); i++)
-		decide_soon(list_in_[i]);
-	for (size_t i = 0; i < count; i++) {
-		if (i + AHEAD < count)
-			decide_soon(list_in_[i + AHEAD]);
-		check_in(list_in_[i]);
-	}
+	ahead(
+		count,
+		[this](size_t i) {
+			const uint32_t place = list_in_[i];
+
+			__builtin_prefetch(&row_bus_[place], 1);
+			__builtin_prefetch(&input_[size_t{place} * channels_], 1);
+		},
+		[this](size_t i) { fetch_input(list_in_[i]); }, [this](size_t i) { decide_soon(list_in_[i]); },
+		[this](size_t i) { check_in(list_in_[i]); });
 }
 
 template <typename Setup> void TiledPart<Setup>::check_in(uint32_t place)

@@ -33,28 +33,41 @@ template <typename Setup> void TiledPart<Setup>::reach_sub(uint32_t number, uint
 	queue.push(pool_, number);
 }
 
-/* What check_sub() will look at first is fetched, some buses ahead: each piece of it says where the next one is. */
-template <typename Setup> inline void TiledPart<Setup>::fetch_sub(uint32_t number) noexcept
+/* What check_sub() will look at first is fetched some buses ahead: each piece of it says where the next one is. */
+template <typename Setup>
+template <typename Function>
+inline void TiledPart<Setup>::at_first_of_sub(uint32_t number, Function function)
 {
-	const uint64_t *mask = sub_mask_.data() + size_t{number} * sub_words_;
-
-	in_turn(mask, sub_words_, column_bus_[number].turn, [this, number](uint32_t bit) {
-		__builtin_prefetch(&pool_[waiting_at(number, bit).queue.head], 1);
-		return true;
-	});
+	in_turn(sub_mask_.data() + size_t{number} * sub_words_, sub_words_, column_bus_[number].turn,
+		[this, number, &function](uint32_t bit) {
+			function(waiting_at(number, bit));
+			return true;
+		});
 }
 
 template <typename Setup> void TiledPart<Setup>::check_subs()
 {
-	const size_t count = list_sub_.size();
+	ahead(
+		list_sub_.size(),
+		[this](size_t i) {
+			__builtin_prefetch(&column_bus_[list_sub_[i]], 1);
+			__builtin_prefetch(&sub_mask_[size_t{list_sub_[i]} * sub_words_], 1);
+		},
+		[this](size_t i) {
+			at_first_of_sub(list_sub_[i], [this](const Buffer &buffer) {
+				__builtin_prefetch(&pool_[buffer.queue.head], 1);
+			});
+		},
+		[this](size_t i) {
+			const uint32_t number = list_sub_[i];
 
-	for (size_t i = 0; i < count; i++) {
-		if (i + 2 * AHEAD < count)
-			__builtin_prefetch(&column_bus_[list_sub_[i + 2 * AHEAD]], 1);
-		if (i + AHEAD < count)
-			fetch_sub(list_sub_[i + AHEAD]);
-		check_sub(list_sub_[i]);
-	}
+			at_first_of_sub(number, [this, number](const Buffer &buffer) {
+				const uint32_t channel = pool_[buffer.queue.head].header.channel;
+
+				__builtin_prefetch(&column_[size_t{number} * channels_ + channel], 1);
+			});
+		},
+		[this](size_t i) { check_sub(list_sub_[i]); });
 }
 
 template <typename Setup> void TiledPart<Setup>::check_sub(uint32_t number)
@@ -246,6 +259,45 @@ template <typename Setup> void TiledPart<Setup>::release(uint32_t number, uint32
 		kept = 0;
 		ports_[number].keeping--;
 	}
+}
+
+/* As for check_sub(): what check_out() will look at first. */
+template <typename Setup>
+template <typename Function>
+inline void TiledPart<Setup>::at_first_of_column(uint32_t place, Function function)
+{
+	in_turn(column_mask_.data() + size_t{place} * column_words_, column_words_, output_[place].turn,
+		[this, place, &function](uint32_t bit) {
+			function(column_[size_t{place} * rows_ * channels_ + bit]);
+			return true;
+		});
+}
+
+template <typename Setup> void TiledPart<Setup>::check_outs()
+{
+	ahead(
+		list_out_.size(),
+		[this](size_t i) {
+			const uint32_t place = list_out_[i];
+
+			__builtin_prefetch(&output_[place], 1);
+			__builtin_prefetch(&column_mask_[size_t{place} * column_words_], 1);
+			__builtin_prefetch(&ports_[place], 1);
+		},
+		[this](size_t i) {
+			at_first_of_column(list_out_[i], [](const Buffer &buffer) { __builtin_prefetch(&buffer, 1); });
+		},
+		[this](size_t i) {
+			const uint32_t place = list_out_[i];
+
+			at_first_of_column(place, [this, place](const Buffer &buffer) {
+				__builtin_prefetch(&pool_[buffer.queue.head], 1);
+				__builtin_prefetch(&spent_[size_t{place} * channels_], 1);
+				__builtin_prefetch(&kept_[size_t{place} * channels_]);
+				__builtin_prefetch(&lanes_[place]);
+			});
+		},
+		[this](size_t i) { check_out(list_out_[i]); });
 }
 
 template <typename Setup> void TiledPart<Setup>::check_out(uint32_t place)

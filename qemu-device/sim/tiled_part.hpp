@@ -155,7 +155,7 @@ private:
 	static constexpr uint32_t TICKS = CHIP.times.cycle_ticks;
 	static constexpr uint32_t LONGEST = chip::most_units(CHIP.packets); ///< packet, in flits
 
-	static constexpr size_t AHEAD = 6; ///< inputs whose decisions are made before they are looked at
+	static constexpr size_t AHEAD = 6; ///< resources between two steps towards one, see ahead()
 
 	struct LoadView;
 
@@ -165,8 +165,29 @@ private:
 	void list_borders();
 	void publish_loads();
 
+	/*
+	 * Calls @p last for each of so many in a list, and before that the others, each AHEAD places sooner than the
+	 * next: what one fetches from memory is there for the next.
+	 */
+	template <typename First, typename Second, typename Third, typename Last>
+	[[gnu::always_inline]] static inline void ahead(size_t count, First first, Second second, Third third,
+							Last last)
+	{
+		for (size_t i = 0; i < count + 3 * AHEAD; i++) {
+			if (i < count)
+				first(i);
+			if (i >= AHEAD && i - AHEAD < count)
+				second(i - AHEAD);
+			if (i >= 2 * AHEAD && i - 2 * AHEAD < count)
+				third(i - 2 * AHEAD);
+			if (i >= 3 * AHEAD)
+				last(i - 3 * AHEAD);
+		}
+	}
+
 	/* Input: tiled_in.hpp */
 	void arrive(uint32_t packet, uint32_t place);
+	void fetch_input(uint32_t place) noexcept;
 	void decide_soon(uint32_t place);
 	void check_inputs();
 	void check_in(uint32_t place);
@@ -177,12 +198,14 @@ private:
 
 	/* Sub-switch, column buffer, output: tiled_out.hpp */
 	void reach_sub(uint32_t packet, uint32_t base);
-	void fetch_sub(uint32_t bus) noexcept;
+	template <typename Function> void at_first_of_sub(uint32_t bus, Function function);
 	void check_subs();
 	void check_sub(uint32_t bus);
 	bool cross_column(uint32_t bus, uint32_t bit, bool &full);
 	uint64_t replay(const Lane &lane, uint32_t place, uint32_t flits);
 	void reach_column(uint32_t packet, uint32_t base);
+	template <typename Function> void at_first_of_column(uint32_t place, Function function);
+	void check_outs();
 	void check_out(uint32_t place);
 	uint32_t leave_column(uint32_t place, uint32_t bit);
 	void send(uint32_t place, uint32_t bit);

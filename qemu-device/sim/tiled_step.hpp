@@ -158,8 +158,7 @@ template <typename Setup> void TiledPart<Setup>::step()
 	if (!plans_.empty()) [[unlikely]]
 		take_plans();
 	/* Downstream first, so that room that becomes free can be used in the same cycle. */
-	for (const uint32_t place : list_out_)
-		check_out(place);
+	check_outs();
 	check_subs();
 	check_inputs();
 	for (const uint32_t router : list_nic_)
