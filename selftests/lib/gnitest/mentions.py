@@ -14,7 +14,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.][\w.+/-]*")
 # What is read for the names in it; others, such as pages and sources in C, are where a way ends.
 _SCRIPTS = (".py", ".sh", "")
 # These name nearly everything, and whoever names them means something in particular.
-_ENDS = ("Makefile", "layers.py", "module_build.py", "packages.py", "reach.py", "testlib.py", "unit.py")
+_ENDS = ("Makefile", "dep5", "layers.py", "module_build.py", "packages.py", "reach.py", "testlib.py", "unit.py")
 
 
 def _joined(node):
