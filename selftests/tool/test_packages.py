@@ -73,10 +73,10 @@ class Control(unittest.TestCase):
     def test_names_of_libraries(self):
         """A library's package has the number of its soname, so that another one can be installed beside it."""
         sonames = set()
-        for name in ("meson.build", "pmi/meson.build", "companions/meson.build"):
+        for name in ("meson.build", "dmapp/meson.build", "pmi/meson.build", "companions/meson.build"):
             sonames |= set(re.findall(r"soversion: '(\d+)'", (host.TOP / "userlib" / name).read_text(encoding="utf-8")))
         self.assertEqual(sonames, {"0"})
-        for package in ("libugni", "libugni-companions", "libpmi-opengni"):
+        for package in ("libugni", "libugni-companions", "libdmapp", "libpmi-opengni"):
             for so in sonames:
                 text = (DEBIAN / f"{package}{so}.install").read_text(encoding="ascii")
                 self.assertTrue(text.splitlines() and all(line.endswith(".so.*") for line in text.splitlines()), text)
