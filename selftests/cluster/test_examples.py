@@ -31,6 +31,8 @@ WRONG = [
     ("blocking-queue", "put.length = BLOCK;", "put.length = 4;", "wrong bytes"),
     ("threads", "(thread * PUTS + number) * BLOCK", "(thread * PUTS) * BLOCK", "wrong bytes"),
     ("pmi-job", '"memory of rank %d", rank)', '"memory of rank %d", rank + 1)', "wrong bytes"),
+    ("shared-memory", "line, LINE / 8, DMAPP_QW, &id", "line, 1, DMAPP_QW, &id", "wrong bytes in the mailbox"),
+    ("shared-memory", "(got, self, &job.data_seg, before", "(got, self, &job.data_seg, next", "wrong bytes from static data"),
 ]
 
 
@@ -83,7 +85,7 @@ class Examples(ClusterCase):
         source = (EXAMPLES / f"{name}.c").read_text(encoding="utf-8")
         self.assertEqual(source.count(old), 1, old)
         (self.folder / "wrong.c").write_text(source.replace(old, new), encoding="utf-8")
-        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "cray-ugni", "cray-pmi"], text=True, env={
+        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "cray-ugni", "cray-pmi", "cray-dmapp"], text=True, env={
             **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(host.BUILD / "stage"), "PKG_CONFIG_PATH": str(host.BUILD / "stage/usr/lib/pkgconfig")}).split()
         subprocess.run(["cc", "-pthread", "-o", self.folder / "wrong", self.folder / "wrong.c", *flags], check=True)
         for node in range(self.NODES):
