@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """libdmapp in jobs on nodes: every family of functions between PEs of several nodes, and of one."""
 
 import os
@@ -9,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from opengni import host
-from opengni.testing import ClusterCase
+from gnitest.testing import ClusterCase
 
 SOURCE = host.TOP / "selftests/dmapp/whole.c"
 PARTS = ["begin", "heap and statics", "registered memory", "long transfers", "elements", "flags", "atomics", "locks", "sets", "children"]

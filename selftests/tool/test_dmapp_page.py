@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """libdmapp's page says of every function that the header declares whether it is there, and tests use each."""
 
 import re

@@ -7,7 +7,7 @@
 
 int dmapp_header_cxx98(dmapp_jobinfo_t *info)
 {
-	dmapp_rma_attrs_ext_t attributes = {0};
+	dmapp_rma_attrs_ext_t attributes = dmapp_rma_attrs_ext_t();
 
 	return attributes.queue_flags ? 1 : static_cast<int>(dmapp_get_jobinfo(info));
 }
