@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Every family of functions of DMAPP between the PEs of a job, any number on any number of nodes, as programs of the
  * field use them. Prints a line for each part from PE 0; the first thing that is not as it should be ends the job.

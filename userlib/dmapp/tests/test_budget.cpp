@@ -254,7 +254,7 @@ void puts_of_both(void **)
 		"put of 8 bytes: %ld instructions with an event of GNI's, %ld of DMAPP; %ld for a word of a batch\n",
 		gni, put, batch / ARIES_LAUNCH_LINE);
 	assert_true(empty > 0 && gni > 0 && put > 0 && batch > 0);
-	/* Hardly more than what it stands for; what a batch waits for at its end is in its number, which varies by it. */
+	/* Hardly more than what it stands for. What a batch waits for at its end is in its number, and varies. */
 	assert_true(put * 10 <= gni * 13);
 	assert_true(batch * 10 <= gni * 13 * ARIES_LAUNCH_LINE);
 }
