@@ -129,7 +129,7 @@ namespace
 
 constexpr uint32_t FIRST_RESPONSE = ARIES_VIRTUAL_CHANNELS / 2;
 
-uint64_t load(const std::atomic<uint64_t> &word) noexcept
+uint64_t count_of(const std::atomic<uint64_t> &word) noexcept
 {
 	return word.load(std::memory_order_relaxed);
 }
@@ -137,19 +137,19 @@ uint64_t load(const std::atomic<uint64_t> &word) noexcept
 void add_cycles(const LinkCounters::Channels &from, uint32_t to, TileCounters &values) noexcept
 {
 	for (uint32_t vc = 0; vc < ARIES_VIRTUAL_CHANNELS; vc++)
-		values[to + vc] += load(from[vc]) / TICKS_PER_NS * chip::ARIES.times.router_mhz / 1000;
+		values[to + vc] += count_of(from[vc]) / TICKS_PER_NS * chip::ARIES.times.router_mhz / 1000;
 }
 
 void add_flits(const TileState &tile, const LinkCounters &link, bool processor, uint32_t to,
 	       TileCounters &values) noexcept
 {
 	if (processor) {
-		values[to] += load(tile.events[0]);
-		values[to + FIRST_RESPONSE] += load(tile.events[1]);
+		values[to] += count_of(tile.events[0]);
+		values[to + FIRST_RESPONSE] += count_of(tile.events[1]);
 		return;
 	}
 	for (uint32_t vc = 0; vc < ARIES_VIRTUAL_CHANNELS; vc++)
-		values[to + vc] += load(link.flits[vc]);
+		values[to + vc] += count_of(link.flits[vc]);
 }
 
 } // namespace
@@ -171,8 +171,8 @@ TileCounters Network::tile_counters(uint32_t router, uint32_t tile) const noexce
 		add_flits(tiles_[out], tiles_.counters(out), processor, ARIES_RTR_OUT_FLITS, values);
 		add_cycles(tiles_.counters(out).waited, ARIES_RTR_OUT_STALL, values);
 		if (!processor) {
-			values[ARIES_RTR_REPLAYS] = load(tiles_[out].events[TileState::REPLAYS]);
-			values[ARIES_RTR_MISSED] = load(tiles_[out].events[TileState::MISSED]);
+			values[ARIES_RTR_REPLAYS] = count_of(tiles_[out].events[TileState::REPLAYS]);
+			values[ARIES_RTR_MISSED] = count_of(tiles_[out].events[TileState::MISSED]);
 		}
 	}
 	if (far.tile != NO_TILE && tiles_.there(far.router)) {
