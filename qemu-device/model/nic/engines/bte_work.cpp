@@ -7,11 +7,21 @@ namespace aries
 
 uint8_t BteWork::check(Core &core, Ntt &ntt) noexcept
 {
-	uint8_t status = fmad_admit(core, *fmad, index, desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL), desc.cq, rights,
-				    cq_serial);
+	const NodeSlot &own = core.own();
+	const bool events = desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL);
 
-	if (status != ARIES_ST_OK)
-		return status;
+	if (!(rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
+	    ecc_look(core, core.node, ARIES_RAS_FMAD, index, fmad->ctl, FMAD_ECC, rights.ctl) != ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
+	if (!(rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
+	cq_serial = events ? cq_claim(own, desc.cq, rights.owner()) : 0;
+	if (events && !cq_serial) [[unlikely]] {
+		const uint8_t why = cq_claim_again(core, desc.cq, rights.owner(), cq_serial);
+
+		if (why != ARIES_ST_OK)
+			return why;
+	}
 	for (uint16_t word : desc.reserved) {
 		if (word)
 			return ARIES_ST_RESERVED;
@@ -30,7 +40,8 @@ uint8_t BteWork::check(Core &core, Ntt &ntt) noexcept
 		return ARIES_ST_LENGTH;
 	if (!put() && ((desc.offset | desc.length) & 3))
 		return ARIES_ST_ALIGN;
-	status = rights.load(core, core.own(), rights.ctl);
+	const uint8_t status = rights.load(core, own, rights.ctl);
+
 	return status == ARIES_ST_OK ? ntt.resolve(rights.ctl, desc.pe, node) : status;
 }
 

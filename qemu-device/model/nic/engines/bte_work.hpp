@@ -57,7 +57,7 @@ struct BteWork {
 	/** Of the whole range each time: the memory domain may have become another one meanwhile. */
 	Access access() const noexcept { return request().access(); }
 	/** The packets of @bytes. */
-	Transaction transaction(uint32_t bytes) const noexcept
+	[[gnu::always_inline]] Transaction transaction(uint32_t bytes) const noexcept
 	{
 		return Transaction::of(put() ? PacketKind::Put : PacketKind::Get, desc.dlvr_mode, node, bytes,
 				       desc.offset >> 6);

@@ -127,18 +127,31 @@ uint8_t Fma::check_length(const FmaWork &work) const noexcept
 /* What the source NIC can tell without the network. */
 uint8_t Fma::check(FmaWork &work) noexcept
 {
-	uint8_t status =
-		fmad_admit(core_, work.fmad, work.index, work.event_bits(), work.desc.cq, work.rights, work.cq_serial);
+	const NodeSlot &own = core_.own();
 
-	if (status != ARIES_ST_OK)
-		return status;
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
+	    ecc_look(core_, core_.node, ARIES_RAS_FMAD, work.index, work.fmad.ctl, FMAD_ECC, work.rights.ctl) !=
+		    ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
+	if (work.event_bits()) {
+		work.cq_serial = cq_claim(own, work.desc.cq, work.rights.owner());
+		if (!work.cq_serial) [[unlikely]] {
+			const uint8_t why = cq_claim_again(core_, work.desc.cq, work.rights.owner(), work.cq_serial);
+
+			if (why != ARIES_ST_OK)
+				return why;
+		}
+	}
 	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
 	if (work.desc.reserved || (work.desc.dlvr_mode & ARIES_DLV_RSVD_MASK) || !mdh_sound(work.desc.mdh) ||
 	    work.desc.offset >> ARIES_OFFSET_BITS || (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
 		return ARIES_ST_RESERVED;
-	status = check_length(work);
-	return status == ARIES_ST_OK ? work.rights.load(core_, core_.own(), work.rights.ctl) : status;
+	uint8_t status = check_length(work);
+
+	return status == ARIES_ST_OK ? work.rights.load(core_, own, work.rights.ctl) : status;
 }
 
 /*
@@ -207,7 +220,7 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 template <PacketKind KIND> uint8_t Fma::ask(FmaWork &work) noexcept
 {
 	constexpr bool ATOMIC = KIND == PacketKind::Amo;
-	AmoCommand command;
+	AmoCommand command = {};
 	std::optional<Visit> local;
 	Landing place;
 	uint8_t status = ATOMIC ? work.check_atomic(command) : uint8_t(ARIES_ST_OK);

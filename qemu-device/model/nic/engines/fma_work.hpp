@@ -84,7 +84,7 @@ struct FmaWork {
 			.data = data};
 	}
 	/** Equal header fields take equal ways (R12). */
-	uint64_t header_hash() const noexcept
+	[[gnu::always_inline]] uint64_t header_hash() const noexcept
 	{
 		return (uint64_t(desc.mdh) << ARIES_OFFSET_BITS | (desc.offset & OFFSET_MASK) >> 6) + node;
 	}
@@ -96,7 +96,7 @@ struct FmaWork {
 		return kind == PacketKind::CqWrite ? CQWRITE_BYTES : bytes;
 	}
 	/** What it sends. */
-	Transaction transaction(PacketKind kind, uint32_t wire) const noexcept
+	[[gnu::always_inline]] Transaction transaction(PacketKind kind, uint32_t wire) const noexcept
 	{
 		return Transaction::of(kind, desc.dlvr_mode, node, wire, header_hash());
 	}

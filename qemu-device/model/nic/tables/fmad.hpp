@@ -107,26 +107,6 @@ inline uint32_t cq_claim(const NodeSlot &own, uint16_t cq, uint16_t owner) noexc
 	return serial ? ARIES_ST_OK : ARIES_ST_CQ_OWNER;
 }
 
-/**
- * What FMA and block transfers ask of their descriptor, number @index, first: it is enabled, and the queue @cq is its
- * own if there are to be @events.
- */
-[[gnu::always_inline]] inline uint8_t fmad_admit(const Core &core, Fmad &fmad, uint32_t index, bool events, uint16_t cq,
-						 Rights &rights, uint32_t &serial) noexcept
-{
-	const NodeSlot &own = core.own();
-
-	if (!(rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
-	    ecc_look(core, core.node, ARIES_RAS_FMAD, index, fmad.ctl, FMAD_ECC, rights.ctl) != ARIES_ST_OK)
-		return ARIES_ST_LOCAL_ECC;
-	if (!(rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
-		return ARIES_ST_DISABLED;
-	if (!events)
-		return ARIES_ST_OK;
-	serial = cq_claim(own, cq, rights.owner());
-	return serial ? uint8_t(ARIES_ST_OK) : cq_claim_again(core, cq, rights.owner(), serial);
-}
-
 } // namespace aries
 
 #endif
