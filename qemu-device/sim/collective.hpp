@@ -59,7 +59,7 @@ private:
 	uint32_t depth_ = 0;
 };
 
-/** One operation of a job, as its nodes have seen it; of those in some parts of a machine. Cycles. */
+/** How far one operation of a job has come at the job's nodes in some parts of a machine. Times are cycles. */
 struct OperationCount {
 	uint32_t begun = 0; ///< nodes
 	uint32_t ended = 0;

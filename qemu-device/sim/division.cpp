@@ -10,7 +10,7 @@ namespace aries::sim
 namespace
 {
 
-/* Routers that must be in the part of the one before: a node has links to both sides of it, and one part has it. */
+/* Routers that must be in the part of the router before them: a node has links to both, and a node is in one part. */
 std::vector<bool> joined_to_last(const Layout &layout)
 {
 	std::vector<uint32_t> until(layout.routers);

@@ -24,8 +24,8 @@ struct Division {
 	std::vector<uint32_t> first;   ///< router of each part, and one behind the last
 	std::vector<uint16_t> part_of; ///< by router
 	/**
-	 * Cycles that a part can run alone: whatever it sends to another is for a later one. Credits and loads come
-	 * no sooner than a link's latency and a cycle; so the shortest link between two parts decides.
+	 * Cycles that a part can run alone: what it sends in them arrives in another part after them. Credits and loads
+	 * take at least a link's latency and a cycle, so the shortest link between two parts decides.
 	 */
 	uint32_t window = UINT32_MAX;
 

@@ -34,8 +34,8 @@ public:
 struct Wish {
 	Job job;
 	int line = 0;
-	bool listed = false; // nodes are given one by one
-	bool rest = false;   // all that others leave
+	bool listed = false; // each node is named
+	bool rest = false;   // all nodes that other jobs leave
 	bool random = false;
 	uint32_t seed = 0;
 	uint32_t count = 0;

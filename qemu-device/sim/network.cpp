@@ -156,7 +156,7 @@ void Network::work(Crew &crew, uint32_t thread)
 	}
 }
 
-/* By one thread, while the others wait. */
+/* Run by one thread while the other threads wait. */
 void Network::end_window(Crew &crew)
 {
 	now_ += std::min(division_.window, crew.until - now_);

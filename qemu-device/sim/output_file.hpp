@@ -18,8 +18,8 @@ namespace aries::sim
 void check_writable(const std::string &path);
 
 /**
- * The file has what @p write says, or, with RunError, what it had before. What is no file (a terminal, a pipe) is
- * written to as it is.
+ * The file has the text that @p write writes, or, after a RunError, its old contents. A terminal or a pipe is written
+ * to directly.
  */
 void replace_file(const std::string &path, const std::function<void(std::ostream &)> &write);
 

@@ -53,7 +53,7 @@ template <typename RoutingHeader> struct alignas(CACHE_LINE) PacketOf {
 	uint64_t name() const noexcept { return uint64_t{response ? target : source} << 32 | sequence; }
 };
 
-/** A packet on its way from one part to another, of whatever chip. */
+/** A packet on its way from one part to another, of any chip. */
 struct alignas(CACHE_LINE) PostedPacket {
 	std::array<std::byte, CACHE_LINE> bytes;
 

@@ -50,10 +50,10 @@ struct Parameters {
 	uint32_t rebuild_cycles = 5000;  ///< from a failure to the quiet time in which tables change
 	uint32_t timeout_cycles = 20000; ///< after which a node gives up a request that was lost (P18)
 
-	uint32_t bit_errors = 0; ///< in 10^12 bits of a link (P08 to P11); good ones have less than one
+	uint32_t bit_errors = 0; ///< in 10^12 bits of a link (P08 to P11); a good link has less than one
 
 	/* Of Gemini alone; else 0. */
-	uint32_t bubble = 0; ///< longest packets of room that one needs to enter a ring; 1: no bubble is left
+	uint32_t bubble = 0; ///< room, in longest packets, for a packet to enter a ring; 1: no bubble is left
 	uint32_t router_errors =
 		0;                ///< in 10^12 bits through a router; the packet is marked and dropped at its end (G16)
 	uint32_t host_mbytes = 0; ///< of data that a host gives its NIC in a microsecond; 0: what the tiles take
@@ -65,12 +65,12 @@ struct Parameters {
 	uint32_t order = 0;           ///< of ClosOrder: by which a lightly loaded link is taken (Q06)
 	uint32_t threshold = 0;       ///< packets below which a link is lightly loaded (Q06)
 	uint32_t write_least = 0;     ///< cycles from a packet's last word to its data in memory (Q09)
-	uint32_t write_most = 0;      ///< each packet has another time between them
+	uint32_t write_most = 0;      ///< the time of a packet is random between the two
 	uint32_t early_answers = 0;   ///< packets but the last of a message are answered before they are written (Q10)
 	uint32_t retry_cycles = 0;    ///< from a NACK to when the packet may leave again; no source
 	uint32_t bring_up_cycles = 0; ///< of each of the three steps in which a link comes into use (Q41); no source
 
-	uint32_t watch_order = 0; ///< count requests that others of their pair of nodes overtake (R12)
+	uint32_t watch_order = 0; ///< count requests that are overtaken by later ones of the same pair of nodes (R12)
 
 	/* Loads (R08, R09). */
 	uint32_t load_interval = 10; ///< cycles between two messages to a neighbour (R09)
@@ -80,7 +80,7 @@ struct Parameters {
 	uint32_t down_weight = 1;    ///< mean of the first over the neighbour's links
 };
 
-/** What they are for a chip unless somebody says otherwise. */
+/** The defaults for a chip. */
 Parameters parameters_of(const chip::Chip &chip);
 
 struct ParameterInfo {

@@ -39,9 +39,9 @@ constexpr bool take_turn(uint16_t &taken, uint32_t flits, uint32_t turn) noexcep
 
 /** Something that serves one packet at a time. */
 struct Resource {
-	uint32_t free = 1;       ///< cycle from which it can take one; 0: it can, but there is no room behind it
-	uint16_t turn = 0;       ///< who is asked first
-	uint8_t keeping = 0;     ///< of a column bus: channels whose room is kept for one
+	uint32_t free = 1;   ///< cycle from which it can move a packet; 0: it is free, but there is no room behind it
+	uint16_t turn = 0;   ///< the queue that is asked first
+	uint8_t keeping = 0; ///< of a column bus: channels whose room is kept for one queue
 	bool armed : 1 = false;  ///< there is an event to look at it again
 	bool listed : 1 = false; ///< to be looked at in this cycle
 
@@ -64,10 +64,10 @@ struct Port {
 	uint64_t flits = 0;            ///< sent
 	uint32_t used = 0;             ///< flits sent and not given back
 	uint16_t shared = 0;           ///< of them beyond the reserves of their channels
-	uint8_t keeping = 0;           ///< channels whose room is kept for one
-	uint8_t turn = 0;              ///< of a NIC's way: who is asked first, by NIC and class
-	uint32_t blocked = UINT32_MAX; ///< cycle since which only room is missing
-	uint32_t stalled = 0;          ///< cycles that it was so
+	uint8_t keeping = 0;           ///< channels whose room is kept for one queue
+	uint8_t turn = 0;              ///< of a NIC's port: the NIC and class that are asked first
+	uint32_t blocked = UINT32_MAX; ///< cycle since which a packet waits only for room
+	uint32_t stalled = 0;          ///< cycles of such waits
 };
 
 /** Cycles in which a bus could have moved a packet that found no room, up to now. */
@@ -76,13 +76,13 @@ struct Stall {
 	uint32_t cycles = 0;
 };
 
-/** Routers of this part with links to another, and those there with links to this one. */
+/** Routers of this part with links to another part, and routers of that part with links to this one. */
 struct Border {
 	std::vector<uint32_t> here;
 	std::vector<uint32_t> there;
 };
 
-/** Whose messages about loads come over a link. */
+/** The router whose messages about loads come over a link. */
 struct Teller {
 	uint32_t router; ///< of the machine
 	uint32_t lag;    ///< messages that the newest known one is old
@@ -116,14 +116,14 @@ struct Wish {
 inline constexpr uint8_t ANY_TILE = UINT8_MAX;
 inline constexpr uint32_t NOBODY = UINT32_MAX;
 
-/** The end of a job's tree at a node: the collective engine, if it has children, and what its host does. */
+/** A node of a job's tree: the host's part in operations and, if the node has children, the collective engine's. */
 struct Engine {
-	uint32_t operation = 0; ///< that the host does, or does next
-	uint32_t began = 0;     ///< cycle in which it began it
+	uint32_t operation = 0; ///< number of the host's present or next operation
+	uint32_t began = 0;     ///< cycle in which the host began it
 	uint32_t free = 0;      ///< cycle in which all operands that have come are added
-	uint32_t ready = 0;     ///< cycle in which what is to be sent was there
+	uint32_t ready = 0;     ///< cycle in which the packets to be sent were ready
 	uint8_t arrived = 0;    ///< operands of the operation under way
-	uint8_t owed = 0;       ///< children without its result
+	uint8_t owed = 0;       ///< children to which the result has not been sent
 	bool up = false;        ///< something is to be sent to the parent
 	bool gone = false;      ///< the node has failed
 };
@@ -134,7 +134,7 @@ enum class Step : uint8_t {
 	Operand,  ///< its operand is in the NIC
 	Combined, ///< all operands are
 	Result,   ///< the result is
-	End,      ///< the host has it, and its event
+	End,      ///< the host has the result and its event
 };
 
 struct Plan {
@@ -147,7 +147,7 @@ struct Plan {
 	}
 };
 
-/** A node gives up a request in this cycle: it or its response was lost. */
+/** A node gives up a request in this cycle: the request or its response was lost. */
 struct Expiry {
 	uint32_t cycle, node, sequence;
 	bool alone; ///< as the packet's
@@ -155,7 +155,7 @@ struct Expiry {
 	bool operator>(const Expiry &other) const noexcept { return cycle > other.cycle; }
 };
 
-/** What went out of a tile up to now, and what did not for want of room. */
+/** What has left a tile up to now, and how long packets waited for room. */
 struct LinkCount {
 	uint64_t flits = 0;
 	uint64_t replays = 0; ///< times that the LCB sent again (P09)
@@ -165,7 +165,7 @@ struct LinkCount {
 	uint64_t stalled = 0;        ///< its output: no room behind the link
 };
 
-/** What one part sends to another in a window of time; places are those of the machine. */
+/** Packets, credits and loads that one part sends to another in a window of time; places are numbers in the machine. */
 struct Mail {
 	struct Credit {
 		uint32_t cycle, port, what;

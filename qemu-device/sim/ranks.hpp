@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * Processes that simulate a machine together. All call the same functions in the same order. aries-sim has one,
- * aries-sim-mpi those that MPI started; the rest of the two programs is the same.
+ * Processes that simulate a machine together. All call the same functions in the same order. aries-sim is one process,
+ * aries-sim-mpi as many as MPI started; the rest of the two programs is the same.
  */
 #ifndef ARIES_SIM_RANKS_HPP
 #define ARIES_SIM_RANKS_HPP

@@ -35,10 +35,10 @@ public:
 
 	TablesOf tables() const noexcept;
 
-	/** One line about what packets cannot reach; empty if that is nothing. */
+	/** One line about routers and groups that packets cannot reach; empty if there are none. */
 	std::string lost(const topology::Machine &machine) const;
 
-	size_t cut_routers() const noexcept; ///< that no other one reaches, or of Aries not one of its group
+	size_t cut_routers() const noexcept; ///< that no other router reaches; of Aries, no other of the group
 	size_t cut_groups() const noexcept;  ///< pairs of groups; else pairs of routers with nodes, in both directions
 
 private:

@@ -24,11 +24,11 @@ struct ClosSetup {
 	static constexpr routing::ClosChoice CHOICE{.order = routing::ClosOrder::Lighter};
 
 	struct Header : routing::ClosHeader {
-		RoutingMode mode; ///< of the packet; that of the strategy follows from it
+		RoutingMode mode; ///< of the packet; the strategy's mode follows from it
 	};
 	using Tables = routing::ClosTables;
 
-	/** What the strategy does for a mode. What keeps the order of a pair of nodes is static. */
+	/** The strategy's mode for a packet's mode. Packets in the order of their pair of nodes go static ways. */
 	static constexpr routing::ClosMode strategy_of(Routing routing) noexcept
 	{
 		if (routing == Routing::InOrder)

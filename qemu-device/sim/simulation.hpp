@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * One run: machine, tables, network; warm-up, measurement, drain; what came of it.
+ * One run: machine, tables, network; warm-up, measurement, drain; the result.
  */
 #ifndef ARIES_SIM_SIMULATION_HPP
 #define ARIES_SIM_SIMULATION_HPP

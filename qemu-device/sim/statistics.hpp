@@ -28,7 +28,7 @@ struct Counts {
 	uint64_t window_response_flits = 0;
 	uint64_t window_bytes = 0; ///< data put or got
 
-	/* Of what was ready while it was measured. */
+	/* Of messages that became ready during the measurement. */
 	Histogram latency;    ///< of requests: from when the message was ready to the last flit at the target
 	Histogram network;    ///< of requests: from the first flit out of the NIC
 	Histogram round_trip; ///< from when the message was ready to the response's last flit
@@ -67,16 +67,16 @@ struct Statistics : Counts {
 	uint64_t injected_flits = 0;
 	uint64_t received_packets = 0;
 	uint64_t received_flits = 0;
-	uint64_t hops = 0;   ///< packets through routers
-	uint64_t checks = 0; ///< looks at resources; what they cost, not what comes of it, may depend on the order
-	uint64_t lost_on_links = 0;    ///< packets on links that failed, or that were to leave by such
+	uint64_t hops = 0;             ///< packets through routers
+	uint64_t checks = 0;           ///< looks at resources: a cost, which may depend on the order; no result does
+	uint64_t lost_on_links = 0;    ///< packets on links that failed, or waiting for such a link
 	uint64_t lost_without_way = 0; ///< no link that works leads to their target
 	uint64_t lost_at_nodes = 0;    ///< their node does not answer
 	uint64_t unanswered = 0;       ///< requests received by a node that failed before it answered
-	uint64_t lost_bad = 0;         ///< marked on their way, dropped at their node
+	uint64_t lost_bad = 0;         ///< packets marked on their way, dropped at their node
 	uint64_t given_up = 0;         ///< requests whose initiator waited in vain
 	/* Of switches that answer each packet. */
-	uint64_t refused = 0;    ///< packets answered with a NACK by who had them
+	uint64_t refused = 0;    ///< packets that a switch or an adapter answered with a NACK
 	uint64_t traps = 0;      ///< of them those that had no way on (Q23)
 	uint64_t sent_again = 0; ///< packets after a NACK
 	uint64_t came_twice = 0; ///< packets that must not be done twice, and were not (Q21)

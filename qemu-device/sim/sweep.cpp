@@ -103,7 +103,7 @@ bool has_colons(const std::string &axis)
 	return axis == "bias" || incidents_of(options, axis);
 }
 
-/* What tells one result from another: all options, but not how much memory there is. */
+/* The options by which results differ: all of them but the size of memory. */
 std::string config_of(const Options &options)
 {
 	const RunShape &run = options.run;
@@ -192,7 +192,7 @@ public:
 
 	~Lock()
 	{
-		unlink(path_.c_str()); // before it is unlocked, as it may be another sweep's then
+		unlink(path_.c_str()); // while it is locked: afterwards it may be another sweep's
 		close(fd_);
 	}
 	Lock(const Lock &) = delete;

@@ -48,8 +48,8 @@ void SwitchPart::make_adapters()
 }
 
 /*
- * The links of each adapter, which are those of a node: to one switch or to several, of one adapter of the source or of
- * two (Q25). What comes over any of them is for the adapter at the first one.
+ * An adapter has all links of its node, to one switch or to several, whether the source has one adapter for them or two
+ * (Q25). Packets that come over any of the links are for the adapter at the first link.
  */
 void SwitchPart::lay_ports()
 {
@@ -98,8 +98,9 @@ uint32_t SwitchPart::words_of(const Adapter &adapter) const noexcept
 }
 
 /*
- * What an adapter sends next: what was refused first, then data that others wait for and messages of its own in turn.
- * An adapter that sent all data first would ask for none itself while many ask it, and the others would wait for it.
+ * The next packet of an adapter: refused packets first, then data of other nodes' gets and messages of the node itself
+ * in turn. An adapter that sent all data first would issue no get of its own while many nodes ask it for data, and
+ * nodes from which it gets data would be idle.
  */
 SwitchPart::Next SwitchPart::next_of(const Adapter &adapter, bool &urgent) const noexcept
 {
@@ -165,8 +166,8 @@ uint32_t SwitchPart::take_packet(Adapter &adapter, Next next)
 }
 
 /*
- * An adapter is looked at when something for it comes, or one of its wires becomes free. Packets go by any of its links
- * that is free, each time from another one on: it stripes them over all (Q25), and what comes again leaves by another.
+ * Run when the adapter has a new packet to send, or one of its wires becomes free. The search for a free link begins at
+ * another link each time, so packets are striped over all links (Q25), and a packet that is sent again takes another.
  */
 void SwitchPart::look_at_adapter(uint32_t slot)
 {
@@ -213,8 +214,8 @@ void SwitchPart::serve_port(Adapter &adapter, uint32_t place)
 }
 
 /*
- * How switches choose its ways. A static way leads to one link of a node: if that has failed, what is sent again must
- * get to another one, so it goes by its hash.
+ * How switches choose the packet's way. A static way leads to one link of a node. If that link has failed, a packet
+ * that is sent again has to take another link, so its way is chosen by its hash.
  */
 uint8_t SwitchPart::mode_of(const SwitchPacket &packet) const noexcept
 {
@@ -362,13 +363,13 @@ uint32_t SwitchPart::accept(const SwitchPacket &packet, uint32_t slot, uint32_t 
 	return in_memory;
 }
 
-/* Whether it has been done could be forgotten by now. Its source gives it up, for it waits half as long. */
+/* It may be forgotten by now whether the packet was served. Its source gives the packet up after half that time. */
 bool SwitchPart::is_too_late(const SwitchPacket &packet) const noexcept
 {
 	return packet.again && packet.once && now_ - packet.sent > done_.cycles();
 }
 
-/* Numbers of a source's packets go up, so those of a pair do. */
+/* The numbers of a source's packets grow, so the numbers of a pair's packets do. */
 void SwitchPart::watch_order(const SwitchPacket &packet)
 {
 	uint32_t &latest = latest_[uint64_t{packet.source} << 32 | packet.target];
@@ -518,7 +519,7 @@ void SwitchPart::give_up(const SwitchPacket &packet, uint32_t slot)
 		return;
 	}
 
-	/* Who asked for these data waits no more. */
+	/* The node that asked for these data gives its request up after the timeout. */
 	const Expiry expiry{now_ + parameters_.timeout_cycles, packet.target, packet.asked, packet.alone};
 	const uint32_t part = division_.part_of[layout_.node_router[packet.target]];
 

@@ -142,13 +142,13 @@ std::string check_switch_parameters(const Parameters &p, uint32_t channels)
 	return {};
 }
 
-/* Records of channels take memory where channels are in use; those of a link are in one page with its neighbours'. */
+/* Records of channels take memory where channels are in use; the records of neighbouring links share pages. */
 uint64_t estimate_switch_bytes(const topology::Machine &machine)
 {
 	const uint64_t links = 2 * (machine.links.size() + node_links(machine));
 	const uint64_t places = 2 * (machine.routers.size() << TILE_BITS);
 	const uint64_t channel = sizeof(Held) + sizeof(Sent);
-	/* Packets as they were sent, those under way with room to grow, and what will happen to them. */
+	/* Packets as they were sent, packets under way with room to grow, and pending events. */
 	const uint64_t port = LINK_CHANNELS * (4 * sizeof(SwitchPacket) + EVENT_BYTES);
 	const uint64_t tables = machine.routers.size() * (machine.nodes.size() / 16 * sizeof(uint16_t) + 1024);
 

@@ -26,7 +26,7 @@ void set_switch_parameters(Parameters &parameters) noexcept;
 /** Empty if there can be switches with such links, else one line that names the broken rule. */
 std::string check_switch_parameters(const Parameters &parameters, uint32_t channels);
 
-/** So long an adapter knows what it has done: longer than its source sends it again. */
+/** How long an adapter remembers the packets that it has served: longer than a source sends a packet again. */
 constexpr uint32_t remembered_cycles(const Parameters &parameters) noexcept
 {
 	return 2 * parameters.timeout_cycles;

@@ -124,7 +124,7 @@ uint32_t SwitchPart::take_copy(uint32_t router)
 	return copy;
 }
 
-/* Another segment of a packet has come, or what is missing of it never will: that is so of its copies. */
+/* Another segment of a packet has come, or its missing segments never will: the same holds for the packet's copies. */
 void SwitchPart::more_for_copies(uint32_t record)
 {
 	const Held &held = held_in_[record];

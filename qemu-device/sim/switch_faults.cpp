@@ -34,7 +34,7 @@ void SwitchPart::set_down(uint32_t of_machine, bool down)
 		fail_sender(places_ + place);
 }
 
-/* What holds a channel of a link that has failed is answered; what wants one takes another link. */
+/* Packets that hold a channel of a link that has failed are refused; packets that wait for one choose another link. */
 void SwitchPart::fail_sender(uint32_t place)
 {
 	Sender &sender = senders_[place];
@@ -58,7 +58,7 @@ void SwitchPart::fail_sender(uint32_t place)
 	choose_again(place, waiting);
 }
 
-/* Of a packet that was on a link to a node, that may not have come to its end yet, all is here. */
+/* Of a packet on a link to a node the whole record is here, even if the end of the packet has not come yet. */
 void SwitchPart::lose(uint32_t place, uint32_t record)
 {
 	Held &held = held_in_[record];
@@ -145,7 +145,7 @@ void SwitchPart::set_dead(uint32_t node, bool dead)
 
 	adapter.dead = dead;
 	if (!dead) {
-		/* What it would have sent meanwhile it has not. */
+		/* Messages that were due while the node was down are not sent. */
 		adapter.due = static_cast<uint32_t>(std::min(adapter.clock, Traffic::NEVER) >> Traffic::FRACTION);
 		while (adapter.due < now_)
 			next_message(adapter);

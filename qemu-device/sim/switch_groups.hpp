@@ -3,7 +3,7 @@
 /**
  * @file
  * The tree of broadcasts of a QsNetIII machine, and the outputs of the group of each job that has some (Q26, Q32). When
- * what the tree is made of fails, another one takes its place.
+ * a router or link of the tree fails, another tree takes its place.
  */
 #ifndef ARIES_SIM_SWITCH_GROUPS_HPP
 #define ARIES_SIM_SWITCH_GROUPS_HPP
@@ -33,8 +33,8 @@ public:
 	const routing::ClosTree &tree() const noexcept { return tree_; }
 
 	/**
-	 * What a packet carries of its version. One that some routers sent on by another tree could miss a member, and
-	 * be answered all the same; so routers refuse it.
+	 * The bits of the version that a packet carries. A packet that some routers send on by another tree could miss
+	 * a member and still be answered; so routers refuse a packet of another version.
 	 */
 	uint8_t mark() const noexcept { return version_ & 15; }
 	uint32_t version() const noexcept { return version_; }

@@ -208,7 +208,7 @@ void SwitchPart::serve(uint32_t place)
 		arm(place);
 }
 
-/* The next segment of a packet that holds a channel: of the last one if it has one more. */
+/* Sends the next segment of a packet that holds a channel: of the packet served last, if it has one. */
 bool SwitchPart::serve_held(uint32_t place)
 {
 	Sender &sender = senders_[place];
@@ -304,7 +304,7 @@ void SwitchPart::forward(uint32_t place, uint32_t channel, Held &held, uint32_t 
 	tell(SwitchKind::Segment, cycle, line.far, channel, damage);
 }
 
-/* The buffer of a segment is free when it has begun to leave: another one comes no faster than it goes. */
+/* The buffer of a segment is free when the segment has begun to leave: the next one comes no faster than it goes. */
 void SwitchPart::give_back(uint32_t record)
 {
 	if (is_copy(record)) [[unlikely]] {

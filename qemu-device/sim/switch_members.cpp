@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Broadcasts, conditionals and barriers of jobs, at their nodes. A broadcast goes from the first node to all, itself
- * one of them; the next one begins when it is answered. So does a conditional, which is repeated until it is true. In a
- * barrier each host tells its adapter that it is ready. Then either the first node asks all whether they are, by a
- * conditional that is repeated until no answer is a NACK (Q28, Q29); or adapters count themselves and their children,
- * and tell their parent when all are (Q30). Then the first node broadcasts that it is done.
+ * Broadcasts, conditionals and barriers of jobs, at their nodes. The first node sends a broadcast to all nodes, itself
+ * included, and begins the next one when all have answered. A conditional goes the same way, and is repeated until it
+ * is true. In a barrier each host tells its adapter that it is ready. Then either the first node asks all nodes by a
+ * conditional that is repeated until no answer is a NACK (Q28, Q29); or each adapter counts its host and its children,
+ * and tells its parent when all of them are ready (Q30). Then the first node broadcasts the end of the barrier.
  */
 #include <algorithm>
 
@@ -45,7 +45,8 @@ void SwitchPart::plan(uint32_t slot, Step step, uint32_t cycles)
 	unfinished_plans_ += step != Step::Begin;
 }
 
-/* The host computes, then begins. Where only the first node does, another one may be slow to have what it is asked for.
+/* The host computes, then begins. In a conditional only the first node has a host that does so: the slow node is the
+ * business of is_equal().
  */
 void SwitchPart::plan_operation(uint32_t slot)
 {
@@ -222,8 +223,8 @@ uint32_t SwitchPart::reach_member(const SwitchPacket &packet, uint32_t slot, uin
 }
 
 /*
- * In a barrier it is what the host has told its adapter. A conditional alone finds the word as it wants it, but at a
- * slow node only some time after it has come there first.
+ * In a barrier the word is the operation that the host has last begun. A conditional of its own finds the word equal,
+ * at the slow node only some time after it has come there first.
  */
 bool SwitchPart::is_equal(Member &member, uint32_t node, uint32_t asked) const noexcept
 {
@@ -296,8 +297,9 @@ void SwitchPart::group_answered(const SwitchPacket &packet, uint32_t slot, uint3
 }
 
 /*
- * A node without which nothing of its job goes on has failed. It does not come back to it, for the others do not know
- * what it has missed. Of others than the first node of a broadcast or conditional this one waits for the answer.
+ * A node has failed. If no operation of its job can end without it, it does not come back to the job, as the other
+ * nodes do not know what it has missed. Broadcasts and conditionals need only their first node in this sense: when
+ * another node fails, the first one waits for its answer.
  */
 void SwitchPart::leave_group(uint32_t slot)
 {
@@ -311,7 +313,7 @@ void SwitchPart::leave_group(uint32_t slot)
 	statistics_.collectives[traffic_.job_of(node)].lost++;
 }
 
-/* Hosts that would begin behind the end of traffic do not count. */
+/* Operations that would begin after the end of traffic do not count. */
 bool SwitchPart::members_idle() const noexcept
 {
 	return plans_.empty() || (!unfinished_plans_ && plans_.top().cycle >= end_due_);

@@ -225,7 +225,7 @@ void SwitchPart::tell(SwitchKind kind, uint32_t cycle, uint32_t place, uint32_t 
 		{cycle, static_cast<uint32_t>(kind) << KIND_SHIFT | of_machine << CHANNEL_BITS | channel, what});
 }
 
-/* What another part sent up to now. */
+/* Takes packets, credits and loads that another part has sent. */
 void SwitchPart::receive_mail(uint32_t, const Mail &mail)
 {
 	const uint32_t first = first_router_ << ROUTER_BITS;

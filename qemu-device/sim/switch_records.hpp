@@ -52,9 +52,9 @@ struct Held {
 	uint8_t forwarded;    ///< segments
 	uint8_t out;          ///< tile by which it leaves; NO_OUTPUT: none yet
 	uint8_t channel : 5;  ///< of that link, if a segment has been forwarded
-	bool bad : 1;         ///< a segment was damaged: its destination refuses it
-	bool refused : 1;     ///< by this switch: it is swallowed, and then answered with a NACK
-	bool cut : 1;         ///< its link has failed: nobody waits for the answer
+	bool bad : 1;         ///< a segment was damaged: the destination refuses the packet
+	bool refused : 1;     ///< by this switch: its segments are dropped, and a NACK is the answer
+	bool cut : 1;         ///< the link by which it came has failed: the answer is not sent
 
 	bool done() const noexcept { return arrived == segments; }
 };
@@ -80,8 +80,8 @@ struct RecordList {
 struct Sender {
 	uint32_t free = 0;          ///< cycle from which the wire is
 	uint32_t held = 0;          ///< channels, a bit for each
-	uint32_t ready = 0;         ///< of them, those that have a segment to send
-	uint32_t blocked = 0;       ///< of them, those that have one for which there is no room
+	uint32_t ready = 0;         ///< held channels that have a segment to send
+	uint32_t blocked = 0;       ///< held channels with a segment for which there is no room
 	RecordList urgent, waiting; ///< for a channel
 	uint8_t pool = 0;           ///< buffers that are used of the far end's pool
 	uint8_t last = 0;           ///< channel that was served last
@@ -111,12 +111,12 @@ constexpr bool for_group(Carried carried) noexcept
 
 /** A packet whose first segment is in this part, or that waits in an adapter. */
 struct alignas(CACHE_LINE) SwitchPacket {
-	Held held;         ///< as it comes to the next router, while it goes to another part
+	Held held;         ///< the record at the next router, while the packet goes to another part
 	uint32_t next;     ///< in a queue of an adapter
 	uint32_t source;   ///< node
 	uint32_t target;   ///< node
-	uint32_t sequence; ///< of those that its source made, one of each message after the other
-	uint32_t asked;    ///< of Data: the sequence of what asked for them
+	uint32_t sequence; ///< number among the packets of its source
+	uint32_t asked;    ///< of Data: the sequence of the request for them
 	uint32_t born;     ///< cycle in which its message was ready
 	uint32_t sent;     ///< cycle in which its first word left first
 	uint32_t ready;    ///< cycle from which it may leave
@@ -145,11 +145,11 @@ struct Adapter {
 	uint32_t asked = 0;         ///< gets without their data
 	uint32_t wake = UINT32_MAX; ///< cycle in which there is an event to look at it
 	uint32_t node = NO_PLACE;   ///< none if there is no node
-	Queue resend;               ///< what was refused, by the cycle from which it may leave
+	Queue resend;               ///< refused packets, by the cycle from which they may leave
 	Queue replies;              ///< data of gets
 	Operation operation{};
-	uint8_t turn = 0;     ///< link that is asked first, from the first of its own on
-	bool replied = false; ///< what it sent last were data that somebody had asked for
+	uint8_t turn = 0;     ///< link that is tried first, counted from the adapter's first
+	bool replied = false; ///< its last packet carried data of another node's get
 	bool dead = false;
 };
 
@@ -165,13 +165,13 @@ enum class SwitchKind : uint8_t {
 
 inline constexpr size_t SWITCH_KINDS = 6;
 inline constexpr uint32_t REFUSED = 0;
-/** A NACK, too: of a conditional that is false. Only our counts tell it from others; no cycle of data is so early. */
+/** A NACK, too: of a conditional that is false. Only statistics tell it from other NACKs; no data come this early. */
 inline constexpr uint32_t UNEQUAL = 1;
 inline constexpr uint16_t DOWN_LOAD = 1 << 15; ///< of a link that has failed, beside its packets
 
 /** Of a segment. */
 inline constexpr uint32_t DAMAGED = 1;   ///< somewhere
-inline constexpr uint32_t NO_HEADER = 2; ///< in the header of the first one: nobody knows where to
+inline constexpr uint32_t NO_HEADER = 2; ///< in the header of the first segment: the destination is unknown
 
 using SwitchWheel = WheelOf<SwitchKind, SWITCH_KINDS>;
 
@@ -205,14 +205,14 @@ struct Copies {
 struct Member {
 	uint32_t begun = 0;      ///< operations of the host
 	uint32_t ended = 0;      ///< that it knows of
-	uint32_t ready = 0;      ///< the last one of which the adapter knows that the host has begun it
-	uint32_t told = 0;       ///< the last one of which the adapter knows that all have, or that it was asked for
-	uint32_t due = 0;        ///< cycle from which its word is what it is asked for; only of a conditional alone
+	uint32_t ready = 0;      ///< the host's last operation that its adapter knows of
+	uint32_t told = 0;       ///< the last operation that the adapter knows all have begun, or was asked for
+	uint32_t due = 0;        ///< cycle from which its word is equal; only of a conditional of its own
 	uint32_t counted = 0;    ///< hosts and children that are ready; of a broadcast packets
 	uint32_t unanswered = 0; ///< packets of a broadcast
 	bool gone = false;       ///< its node has failed, and takes no part any more
 	/* If packets may be refused. */
-	uint32_t operation = 0;     ///< the last broadcast of which something has come
+	uint32_t operation = 0;     ///< the last broadcast of which a packet has come
 	std::vector<uint32_t> came; ///< numbers of its packets, in their order
 };
 

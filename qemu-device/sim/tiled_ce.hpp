@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Collective engines (N21 to N24), as the device has them: hosts contribute, engines combine what comes from below and
- * pass it on, the root's sends the result down. A node without children has no engine: its host contributes to its
- * parent's. Nothing here depends on the order of events in a cycle: operands are counted, not told from each other.
+ * Collective engines (N21 to N24), as in the device: hosts contribute operands, an engine combines the operands of its
+ * host and children and sends the result to its parent's engine, and the root's engine sends the final result down. A
+ * node without children uses no engine: its host contributes to the parent's engine. Nothing here depends on the order
+ * of events in a cycle, as operands are only counted.
  */
 #ifndef ARIES_SIM_TILED_CE_HPP
 #define ARIES_SIM_TILED_CE_HPP
@@ -99,7 +100,7 @@ template <typename Setup> void TiledPart<Setup>::carry_out(const Plan &of)
 	}
 }
 
-/* One of the host, or of a child. They are added as they come, one after the other. */
+/* An operand of the host or of a child. Operands are added in the order of arrival, one at a time. */
 template <typename Setup> void TiledPart<Setup>::take_operand(uint32_t slot)
 {
 	Engine &engine = engines_[slot];
@@ -119,7 +120,7 @@ template <typename Setup> void TiledPart<Setup>::send_up(uint32_t slot)
 	send_of_engine(slot);
 }
 
-/* The result is known in this NIC. Its host has it some time later; nodes below get one packet after the other. */
+/* The result is known in this NIC. The host gets it some time later; the children get one packet after the other. */
 template <typename Setup> void TiledPart<Setup>::send_down(uint32_t slot)
 {
 	const uint32_t node = nics_[slot].node;
@@ -151,8 +152,8 @@ template <typename Setup> void TiledPart<Setup>::reach_engine(const Packet &pack
 }
 
 /*
- * What the NIC sends next for its engine, as a message. It may be sent once the host's operation is due, which is
- * before the end of traffic: what has begun is brought to its end.
+ * The next message that the NIC sends for its engine. It may be sent once the host's operation is due, which is before
+ * the end of traffic; an operation that has begun is still completed after it.
  */
 template <typename Setup> bool TiledPart<Setup>::next_of_engine(Nic &nic)
 {
@@ -186,7 +187,7 @@ template <typename Setup> bool TiledPart<Setup>::next_of_engine(Nic &nic)
 	return true;
 }
 
-/* A node has failed. It does not come back to its tree, and no operation of it can end. */
+/* A node has failed. It does not come back to its job's tree, and no operation of the job can end. */
 template <typename Setup> void TiledPart<Setup>::leave_tree(uint32_t slot)
 {
 	Engine &engine = engines_[slot];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/* What fails and comes back, and what becomes of packets that it takes along. */
+/* Failures and returns of links, routers and nodes, and the packets that are lost with them. */
 #ifndef ARIES_SIM_TILED_FAULTS_HPP
 #define ARIES_SIM_TILED_FAULTS_HPP
 
@@ -19,7 +19,7 @@ template <typename Setup> void TiledPart<Setup>::expect_faults()
 	dead_.assign(nics_.size(), 0);
 }
 
-/* Packets that are to leave by an output that is down go nowhere; the others look for another one. */
+/* Packets that have chosen an output that is down are lost; packets that have not chosen yet choose another output. */
 template <typename Setup> void TiledPart<Setup>::set_down(uint32_t of_machine, bool down)
 {
 	const uint32_t place = of_machine - first_place_;
@@ -61,7 +61,7 @@ template <typename Setup> void TiledPart<Setup>::set_dead(uint32_t node, bool de
 
 	dead_[slot] = dead;
 	if (!dead) {
-		/* What it would have sent meanwhile it has not. */
+		/* Messages that were due while the node was down are not sent. */
 		nic.due = static_cast<uint32_t>(std::min(nic.clock, Traffic::NEVER) >> Traffic::FRACTION);
 		while (nic.due < now_)
 			next_message(nic);
@@ -90,7 +90,7 @@ template <typename Setup> void TiledPart<Setup>::set_dead(uint32_t node, bool de
 	nic.due = UINT32_MAX - 1;
 }
 
-/* A packet for a node that is dead. Its own requests end with it. */
+/* A packet arrives at a node that has failed. A response ends its request, which the node gives up. */
 template <typename Setup> void TiledPart<Setup>::finish_dead(uint32_t number, uint32_t place, uint32_t slot)
 {
 	const Packet &packet = pool_[number];

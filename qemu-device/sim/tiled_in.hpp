@@ -67,7 +67,7 @@ template <typename Setup> void TiledPart<Setup>::route(Packet &packet, uint32_t 
 	}
 }
 
-/* Those of an input's channels that have packets, in the order in which it asks them. */
+/* An input's channels that have packets, in the order in which the input serves them. */
 template <typename Function>
 [[gnu::always_inline]] inline void in_order(uint32_t channels, uint32_t turn, Function function)
 {
@@ -190,7 +190,7 @@ template <typename Setup> void TiledPart<Setup>::cross_row(uint32_t place, uint3
 	wheel_.add(Kind::ToSub, now_ + parameters_.row_cycles, number, place - packet.in);
 }
 
-/* It leaves no slower than another can come. */
+/* A packet leaves no slower than the next one can come. */
 template <typename Setup> uint32_t TiledPart<Setup>::credit_cycles(const Lane &lane) const noexcept
 {
 	return (lane.latency_ticks + TICKS - 1) / TICKS + parameters_.credit_cycles + 1;

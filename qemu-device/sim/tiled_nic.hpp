@@ -237,7 +237,7 @@ template <typename Setup> [[gnu::always_inline]] inline uint64_t TiledPart<Setup
 	return ready << nic.index * routing::CLASSES;
 }
 
-/* Packets in order have one tile for each target, for those in another tile's buffer would overtake them (R12). */
+/* Packets in order use one tile for each target, as packets in another tile's buffer could overtake them (R12). */
 template <typename Setup> uint8_t TiledPart<Setup>::tile_in_order(const Nic &nic, bool response) const noexcept
 {
 	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
@@ -271,7 +271,7 @@ inline bool TiledPart<Setup>::may_enter(uint32_t number, uint32_t tile, uint32_t
 	return may_take(number, channel, wish.flits, bit);
 }
 
-/* Who may send its packet by a port into a processor tile now, of those that ask it. */
+/* Which of the NICs and classes that wait for a port may send its packet by it into a processor tile now. */
 template <typename Setup>
 inline uint32_t TiledPart<Setup>::next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept
 {
@@ -349,7 +349,7 @@ template <typename Setup> void TiledPart<Setup>::inject(uint32_t router)
 	}
 }
 
-/* The one class that has a packet ready sends it, if a tile takes it. @return what the NIC has ready then */
+/* The only class that has a packet ready sends it, if a tile has room. @return what the NIC has ready then */
 template <typename Setup> uint64_t TiledPart<Setup>::inject_alone(Nic *nics, uint64_t ready)
 {
 	const auto bit = static_cast<uint32_t>(std::countr_zero(ready));
@@ -418,8 +418,9 @@ template <typename Setup> uint64_t TiledPart<Setup>::inject_at(Nic &nic, uint32_
 }
 
 /*
- * A tile that keeps room for a class keeps it for its next packet, when one has gone by another tile: the turn at this
- * tile is still to come, and whoever uses several tiles would lose it at each.
+ * When a packet of a class has left by another tile, a tile that keeps room for the class keeps the room for the
+ * class's next packet: the class has not had its turn at this tile, and with several tiles it would lose its turn at
+ * each.
  */
 template <typename Setup>
 void TiledPart<Setup>::keep_for_next(const Nic &nic, uint32_t bit, uint32_t tile, uint64_t ready) noexcept

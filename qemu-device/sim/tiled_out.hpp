@@ -213,8 +213,8 @@ bool TiledPart<Setup>::may_take(uint32_t number, uint32_t channel, uint32_t flit
 /*
  * The packet at the head of a queue of a column buffer may leave by a link. Bubble flow control, if there is one
  * channel of a class: to stay on a ring of links takes room for one of the longest packets behind the link, to enter it
- * room for more, so that some is left. Short packets take as much room as the longest: pieces of it in several buffers
- * would be of no use to anybody. Who stays on the ring waits for nobody who enters it.
+ * room for more, so that some is left. Short packets take as much room as the longest: pieces of room in
+ * several buffers would be of no use to any packet. A packet that stays on the ring never waits for one that enters.
  */
 template <typename Setup>
 inline bool TiledPart<Setup>::may_leave(uint32_t place, const Packet &packet, uint32_t bit) noexcept
@@ -232,8 +232,8 @@ inline bool TiledPart<Setup>::may_leave(uint32_t place, const Packet &packet, ui
 }
 
 /*
- * What channels share is not taken from one that has less of it and waits. One that stands still has most of it, and
- * keeps nobody; each has its reserve, whoever waits.
+ * A channel takes no shared room while another channel waits that has less of it. A channel that stands still has most
+ * of the shared room, so no other waits for it; and each channel has its reserve, whichever others wait.
  */
 template <typename Setup>
 bool TiledPart<Setup>::leaves_room(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
@@ -250,7 +250,7 @@ bool TiledPart<Setup>::leaves_room(uint32_t number, uint32_t channel, uint32_t f
 	return true;
 }
 
-/* Room that was kept for one is not wanted any more. */
+/* Room that was kept for a queue is not needed any more. */
 template <typename Setup> void TiledPart<Setup>::release(uint32_t number, uint32_t channel, uint32_t bit) noexcept
 {
 	uint16_t &kept = kept_[size_t{number} * channels_ + channel];
@@ -423,9 +423,9 @@ template <typename Setup> void TiledPart<Setup>::discard(uint32_t place, uint32_
 }
 
 /*
- * Ticks that are lost by a bit error: the receiver does not take the set, nor those behind it, and its word for that
- * comes back; then the sender begins with the set again (P09). An error in what is sent again is not looked for: at
- * the highest rate it would be one packet in 18,000.
+ * Ticks that are lost by a bit error: the receiver drops the set and the sets behind it, and reports the error back;
+ * then the sender sends again from that set on (P09). A second error in the sets sent again is not modelled: at the
+ * highest rate it would hit one packet in 18,000.
  */
 template <typename Setup> uint64_t TiledPart<Setup>::replay(const Lane &lane, uint32_t place, uint32_t flits)
 {

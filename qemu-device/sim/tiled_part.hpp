@@ -40,9 +40,9 @@ namespace aries::sim
 {
 
 /*
- * Room that is too small for the one whose turn it is stays until it is large enough: by turns alone, short packets
- * would take each piece as it becomes free, and a long one would wait for ever. @p kept is for whom, of those who want
- * this room; nobody else gets any.
+ * Room that is too small for the packet whose turn it is is kept until there is enough: by turns alone, short packets
+ * would take each piece that becomes free, and a long packet would wait for ever. @p kept is the queue for which the
+ * room is kept, from 1; no other queue gets any of it.
  */
 inline bool take_or_keep(uint8_t &keeping, uint16_t &kept, uint32_t bit, bool room) noexcept
 {
@@ -81,8 +81,8 @@ inline bool any_bit(const uint64_t *words, uint32_t count) noexcept
 }
 
 /**
- * Calls @p serve(bit) for the bits in turn, from @p turn on and around, until it returns true; was there one? It
- * changes no bit unless it returns true.
+ * Calls @p serve(bit) for the bits in turn, from @p turn on and around, until it returns true. @p serve
+ * changes no bit unless it returns true. @return whether it did
  */
 template <typename Serve>
 [[gnu::always_inline]] inline bool in_turn(const uint64_t *words, uint32_t count, uint32_t turn, Serve serve)
@@ -410,7 +410,7 @@ private:
 	std::vector<uint32_t> replays_;    // of outputs; none without bit errors
 	std::vector<Port> ports_;          // of outputs, then of NICs into processor tiles
 	std::vector<uint16_t> spent_;      // by port, channel
-	std::vector<uint16_t> kept_sub_;   // by column bus, channel: for whom its room is kept, from 1; 0: nobody
+	std::vector<uint16_t> kept_sub_;   // by column bus, channel: queue for which its room is kept, from 1; 0: none
 	std::vector<uint16_t> kept_;       // the same by port, channel
 	std::vector<uint32_t> near_;       // flits in the router for this output
 	std::vector<uint32_t> received_;   // packet that has just come to the NICs
@@ -418,8 +418,8 @@ private:
 
 	/* By router in the part; told_ by router of the machine. */
 	std::vector<uint32_t> near_sum_; // of network tiles
-	std::vector<uint32_t> told_;     // what routers told their neighbours: by time, router
-	std::vector<Teller> tellers_;    // by place: who tells something about what is behind its link
+	std::vector<uint32_t> told_;     // loads that routers sent to their neighbours: by time, router
+	std::vector<Teller> tellers_;    // by place: the router that reports loads over its link
 	uint32_t told_slots_ = 1;
 	std::vector<size_t> told_first_; // in told_, of messages that are so many messages old
 	uint32_t told_now_ = 0;          // number of the newest message

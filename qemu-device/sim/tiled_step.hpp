@@ -264,7 +264,7 @@ template <typename Setup> void TiledPart<Setup>::publish_loads()
 	}
 }
 
-/* What another part sent up to now. */
+/* Takes packets, credits and loads that another part has sent. */
 template <typename Setup> void TiledPart<Setup>::receive_mail(uint32_t from, const Mail &mail)
 {
 	const std::vector<uint32_t> &routers = borders_[from].there;

@@ -32,7 +32,7 @@ uint64_t exponential(uint64_t random, uint64_t mean) noexcept
 	uint64_t mantissa = u << zeros; // 1.0 to 2.0 with 63 bits behind the point
 	uint64_t log = 0;               // of it, to the base of 2
 
-	/* Squaring doubles a logarithm: one more bit of it each time. */
+	/* Squaring doubles a logarithm, so each step gives one more bit of the result. */
 	for (uint32_t bit = 0; bit < LOG_BITS; bit++) {
 		const auto square = static_cast<unsigned __int128>(mantissa) * mantissa >> 63;
 
@@ -58,7 +58,7 @@ std::string number(uint64_t value)
 	return std::to_string(value);
 }
 
-/* Those of all its packets that carry data: of requests, or of responses of a get. */
+/* Flits of all packets that carry a message's data: requests of a put, or responses of a get. */
 uint64_t flits_of_message(const chip::PacketForm &form, Operation operation, uint32_t bytes, uint32_t packet_bytes)
 {
 	uint64_t flits = 0;

@@ -28,7 +28,7 @@ enum class Pattern : uint8_t {
 	Offset,      ///< the node @p shift further on, always
 	AllToAll,    ///< the same with the shifts in a random order, which all nodes share
 	Broadcast,   ///< from the first node to all, one after the other (Q26)
-	Conditional, ///< by the first node, of all others, one after the other until it is true (Q28)
+	Conditional, ///< of the first node to all others, each repeated until it is true (Q28)
 	Barrier,     ///< of all nodes, polled by the first one (Q29), then broadcast
 	TreeBarrier, ///< by counters in a tree of nodes (Q30), then broadcast
 	Allreduce,   ///< operations on a tree of collective engines, one after the other (N21 to N24)
@@ -117,7 +117,7 @@ inline bool is_group(const Job &job) noexcept
 /** Empty if there can be such a workload on the machine, else one line that names the broken rule. */
 std::string check_workload(const Workload &workload, const Layout &layout);
 
-/** Random bits by what they are for. */
+/** Random bits for one purpose, @p what. */
 inline uint64_t random_of(uint64_t seed, uint64_t what, uint64_t number) noexcept
 {
 	return mix64(mix64(seed + what * 0x9e3779b97f4a7c15) ^ (number * 0xd1342543de82ef95 + 1));
@@ -143,7 +143,7 @@ public:
 
 	Traffic(const Workload &workload, const Layout &layout, uint64_t seed);
 
-	/** The message of this number of a node; @p clock is that of the one before. */
+	/** The message of this number of a node; @p clock is the clock of the message before. */
 	Message message(uint32_t node, uint32_t number, uint64_t clock) const noexcept;
 
 	/** Node to which the message of this number goes. The node has a job. */

@@ -66,7 +66,7 @@ public:
 	}
 
 	/**
-	 * Calls @p function(a, b) for all events of this kind in the cycle, which are gone then. It may add others.
+	 * Calls @p function(a, b) for all events of this kind in the cycle and removes them. It may add events.
 	 * @p far(a, b) and @p near(a, b) are called some events ahead, to fetch what the function will need, the
 	 * second with what the first has fetched.
 	 */
