@@ -92,13 +92,13 @@ class SlndCase(ClusterCase):
 
     def good(self, result):
         """All of it went well."""
-        self.assertEqual((result["ok"], result["failed"], result["damaged"]), (result["count"] * result["threads"], 0, 0),
-                         Told(lambda: f"{result}\n" + "\n".join(self.state(node) for node in range(self.NODES) if self.cluster.running(node))))
+        told = Told(lambda: f"{result}\n" + "\n".join(self.state(node) for node in range(self.NODES) if self.cluster.running(node)))
+        self.assertEqual((result["ok"], result["failed"], result["damaged"]), (result["count"] * result["threads"], 0, 0), told)
         for node in range(self.NODES):
             if self.cluster.running(node):
                 self.assertEqual(self.damaged(node), 0)
         if result["test"] == "rate":
-            self.assertEqual(result["came"], result["ok"])
+            self.assertEqual(result["came"], result["ok"], told)
 
     def works(self, node=0, peer=1):
         """Everything that there is, each way."""
@@ -119,12 +119,12 @@ class SlndCase(ClusterCase):
         self.succeed(self.cluster.run(node, f"echo stop >{DEBUG}/slnd_test/run"))
 
     def held(self, node):
-        """What is in quarantine."""
-        return self.counter(node, "quarantined") - self.counter(node, "released")
+        """What is in purgatory."""
+        return self.counter(node, "purgatory") - self.counter(node, "released")
 
     def nothing_held(self, node):
-        """Once peers have connections again, and those before them have ended. The time of quarantine is far longer."""
-        self.wait_for(lambda: not self.held(node), lambda: f"in quarantine: {self.held(node)}\n{self.state(node)}", BOUND)
+        """Once peers have connections again, and those before them have ended. The time of purgatory is far longer."""
+        self.wait_for(lambda: not self.held(node), lambda: f"in purgatory: {self.held(node)}\n{self.state(node)}", BOUND)
 
 
 class Losses:
@@ -225,7 +225,7 @@ class Traffic(Losses, SlndCase):
         self.succeed(self.cluster.run(1, f"modprobe slnd {self.PARAMETERS} credits=16 && modprobe slnd_test"))
         result = self.run_test(0, test="rate", peer=1, count=10, window=16, wait=1)
         self.assertEqual((result["ok"], result["failed"], result["came"]), (0, 10, 0))
-        self.assertGreater(self.counter(0, "hails_refused") + self.counter(1, "hails_refused"), 0)
+        self.assertGreater(self.counter(0, "connreqs_refused") + self.counter(1, "connreqs_refused"), 0)
         self.unload(1)
         self.load(1)
         self.works()

@@ -152,7 +152,7 @@ class Tree(unittest.TestCase):
         return True
 
     def test_a_client_of_kgni(self):
-        choices = self.chosen("kgni/clients/slnd/slnd_send.c")
+        choices = self.chosen("kgni/clients/slnd/slnd_tx.c")
         if self.modules_of_others(choices):
             return
         tests = choices["cluster"].tests

@@ -1,262 +1,207 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Bulk data that a peer asks us to move. Our user chooses the memory, one block transfer moves the
- * data, and a message reports the end. If the peer wants to put we get from it, and the other way
- * round.
+ * Bulk data, on the side that moves them. The initiator has registered its memory and asked. Our
+ * user supplies memory, one block transfer moves the data, for a put of the initiator a get and for
+ * a get a put, and the answer is DONE.
  */
-#include <linux/cache.h>
 #include <linux/highmem.h>
 #include <linux/log2.h>
-#include <linux/slab.h>
 
 #include "slnd_priv.h"
 
+#define SLND_RETRIES 5
 #define SLND_GET_ALIGN 4
 
-/**
- * struct slnd_post - a block transfer
- * @node: in slnd.post_wait while there is no space
- * @conn: connection on which the peer has asked, with a reference
- * @id: number that the peer has given it
- * @buffer: memory of our user
- * @arg: argument of our user
- * @bounce: replaces @buffer if that does not have the alignment that a get needs
- * @skip: bytes in @bounce before the first wanted one
- * @desc: descriptor
- * @attempts: how often it was posted
- */
-struct slnd_post {
-	struct list_head node;
-	struct slnd_conn *conn;
-	u32 id;
+struct slnd_rdma {
+	struct list_head node;	/* in slnd.rdmaq while there is no space */
+	struct slnd_conn *conn; /* on which the peer has asked; counted there */
+	u32 id;			/* that the peer has given it */
 	struct slnd_buffer *buffer;
-	void *arg;
-	void *bounce;
-	u32 skip;
-	gni_post_descriptor_t desc;
+	void *bounce; /* replaces @buffer, for a get that is not aligned */
+	u32 skip;     /* bytes in @bounce before those that are wanted */
 	unsigned int attempts;
+	gni_post_descriptor_t desc;
 };
 
-static void slnd_rdma_tell(struct slnd_conn *conn, u32 id, int status)
+static void slnd_rdma_answer(struct slnd_conn *conn, u32 id, int status)
 {
-	struct slnd_bulk_words words = { .id = id, .status = status };
-	struct slnd_tx *tx = slnd_tx_new(conn->peer, SLND_BULK_DONE, &words, sizeof(words));
-
-	if (!tx) {
-		slnd_conn_end(conn, "there is no memory for a message");
-		return;
-	}
-	slnd_tx_only(tx, conn);
-	slnd_tx_queue(tx);
+	slnd_tx_say(conn, (struct slnd_msg){ .type = SLND_DONE, .id = id, .status = status });
 }
 
-/* Copy the data from the bounce buffer to where it is wanted. */
-static void slnd_unbounce(struct slnd_post *post)
+/* Copy what a get has brought to where it is wanted. */
+static void slnd_rdma_unbounce(struct slnd_rdma *rdma)
 {
-	struct slnd_buffer *buffer = post->buffer;
-	const u8 *from = post->bounce + post->skip;
-	u32 left = buffer->bytes, offset = buffer->offset, i;
+	u32 left = rdma->buffer->bytes, offset = rdma->buffer->offset, bytes, i;
+	const u8 *from = rdma->bounce + rdma->skip;
 
-	for (i = 0; left; i++) {
-		u32 bytes = min_t(u32, left, PAGE_SIZE - offset);
-
-		memcpy_to_page(buffer->pages[i], offset, from, bytes);
-		from += bytes;
-		left -= bytes;
-		offset = 0;
+	for (i = 0; left; i++, left -= bytes, from += bytes, offset = 0) {
+		bytes = min_t(u32, left, PAGE_SIZE - offset);
+		memcpy_to_page(rdma->buffer->pages[i], offset, from, bytes);
 	}
 }
 
-/* A transfer has ended. */
-static void slnd_rdma_finish(struct slnd_post *post, int status)
+static void slnd_rdma_end(struct slnd_rdma *rdma, int status)
 {
-	/* first of all, because the rest takes time */
-	slnd_rdma_tell(post->conn, post->id, status);
-	if (post->bounce) {
-		gni_mem_deregister(slnd.nic, &post->desc.local_mem_hndl, 0);
+	slnd_rdma_answer(rdma->conn, rdma->id, status);
+	if (rdma->bounce) {
+		gni_mem_deregister(slnd.nic, &rdma->desc.local_mem_hndl, 0);
 		if (!status)
-			slnd_unbounce(post);
-		kvfree(post->bounce);
+			slnd_rdma_unbounce(rdma);
+		kvfree(rdma->bounce);
 	}
 	if (status)
-		slnd_count(SLND_N_BULKS_FAILED);
-	slnd_user_exposed(post->arg, status);
-	slnd_user_end();
-	slnd_conn_put(post->conn);
-	kfree(post);
+		slnd.counters.bulks_failed++;
+	rdma->buffer->done(rdma->buffer, status);
+	atomic_dec(&slnd.user_ops);
+	slnd_conn_put(rdma->conn);
+	kfree(rdma);
 }
 
-/*
- * There is no space now. The transfer is posted after another one has completed, or a while later.
- */
-static void slnd_rdma_wait(struct slnd_post *post)
+/* Post a transfer, or keep it until another has ended, because the queue must not overrun. */
+static void slnd_rdma_post(struct slnd_rdma *rdma)
 {
-	slnd_count(SLND_N_POSTS_REFUSED);
-	spin_lock(&slnd.lock);
-	list_add_tail(&post->node, &slnd.post_wait);
-	spin_unlock(&slnd.lock);
-}
+	gni_return_t rc = GNI_RC_ERROR_RESOURCE;
 
-/*
- * Post a transfer whose descriptor is filled in. The queue never overruns, because no more
- * transfers are in flight than it has entries.
- */
-static void slnd_rdma_post(struct slnd_post *post)
-{
-	gni_return_t rc;
-
-	if (READ_ONCE(post->conn->state) != SLND_OPEN) {
-		slnd_rdma_finish(post, -ECONNRESET);
-		return;
+	if (rdma->conn->state == SLND_CLOSED)
+		rc = GNI_RC_INVALID_STATE;
+	else if (slnd.posts_left)
+		rc = gni_post_rdma(rdma->conn->ep, &rdma->desc);
+	if (rc == GNI_RC_SUCCESS) {
+		slnd.posts_left--;
+		rdma->attempts++;
+	} else if (rc == GNI_RC_ERROR_RESOURCE) {
+		slnd.counters.posts_refused++;
+		list_add_tail(&rdma->node, &slnd.rdmaq);
+		slnd_stall();
+	} else {
+		slnd_rdma_end(rdma, -EIO);
 	}
-	if (!atomic_add_unless(&slnd.posts_left, -1, 0)) {
-		slnd_rdma_wait(post);
-		return;
-	}
-	post->attempts++;
-	/* @post may be freed before the call returns */
-	rc = gni_post_rdma(post->conn->ep, &post->desc);
-	if (rc == GNI_RC_SUCCESS)
-		return;
-	atomic_inc(&slnd.posts_left);
-	if (rc == GNI_RC_ERROR_RESOURCE)
-		slnd_rdma_wait(post);
-	else
-		slnd_rdma_finish(post, -EIO);
 }
 
 /*
- * A get needs addresses and a length that are multiples of four. If they are not, use a bounce
- * buffer and round up at both ends. The additional bytes exist at the peer, because it registers
- * whole pages. The NIC writes to the buffer, so it must not share a cache line with other data.
- * That is why the size is rounded up to a power of two: such an allocation is aligned to its size.
+ * A get needs addresses and a length that are multiples of four. Otherwise get more, which is there
+ * because whole pages are registered, into a bounce buffer. The NIC writes to that, so it must not
+ * share a cache line: its size is a power of two, to which it is aligned then.
  */
-static int slnd_bounce(struct slnd_post *post)
+static int slnd_rdma_bounce(struct slnd_rdma *rdma, gni_post_descriptor_t *d)
 {
-	gni_post_descriptor_t *d = &post->desc;
-	size_t room;
-	void *bounce;
+	rdma->skip = d->remote_addr % SLND_GET_ALIGN;
+	d->remote_addr -= rdma->skip;
+	d->length = ALIGN(rdma->skip + d->length, SLND_GET_ALIGN);
+	rdma->bounce = kvmalloc(max_t(size_t, roundup_pow_of_two(d->length), SMP_CACHE_BYTES),
+				GFP_KERNEL);
+	d->local_addr = (uintptr_t)rdma->bounce;
+	slnd.counters.bounced++;
+	if (rdma->bounce &&
+	    gni_mem_register(slnd.nic, d->local_addr, d->length, NULL, GNI_MEM_READWRITE,
+			     &d->local_mem_hndl) == GNI_RC_SUCCESS)
+		return 0;
+	kvfree(rdma->bounce);
+	rdma->bounce = NULL;
+	return -ENOMEM;
+}
 
-	post->skip = d->remote_addr % SLND_GET_ALIGN;
-	d->remote_addr -= post->skip;
-	d->length = ALIGN(post->skip + d->length, SLND_GET_ALIGN);
-	room = max_t(size_t, d->length, SMP_CACHE_BYTES);
-	bounce = kvmalloc(room < PAGE_SIZE ? roundup_pow_of_two(room) : room, GFP_KERNEL);
-	d->local_addr = (uintptr_t)bounce;
-	if (!bounce || gni_mem_register(slnd.nic, d->local_addr, d->length, NULL, GNI_MEM_READWRITE,
-					&d->local_mem_hndl) != GNI_RC_SUCCESS) {
-		kvfree(bounce);
+static int slnd_rdma_prepare(struct slnd_rdma *rdma, const struct slnd_msg *msg)
+{
+	bool get = msg->type == SLND_PUT_REQ;
+	gni_post_descriptor_t *d = &rdma->desc;
+
+	*d = (gni_post_descriptor_t){
+		.type = get ? GNI_POST_RDMA_GET : GNI_POST_RDMA_PUT,
+		.cq_mode = GNI_CQMODE_GLOBAL_EVENT,
+		.dlvr_mode = GNI_DLVMODE_PERFORMANCE,
+		.post_id = (uintptr_t)rdma,
+		.local_addr = rdma->buffer->offset,
+		.remote_addr = msg->address,
+		.remote_mem_hndl = msg->handle,
+		.length = rdma->buffer->bytes,
+		.src_cq_hndl = slnd.rdma_cq,
+	};
+	if (get && (d->local_addr | d->remote_addr | d->length) % SLND_GET_ALIGN)
+		return slnd_rdma_bounce(rdma, d);
+	if (slnd_map(rdma->buffer))
 		return -ENOMEM;
-	}
-	post->bounce = bounce;
-	slnd_count(SLND_N_BOUNCED);
+	d->local_mem_hndl = rdma->buffer->handle;
 	return 0;
 }
 
-static int slnd_rdma_prepare(struct slnd_post *post, const struct slnd_bulk_words *words)
+/* A peer wants to put, or to get. */
+void slnd_rdma_req(struct slnd_conn *conn, const struct slnd_msg *msg)
 {
-	gni_post_descriptor_t *d = &post->desc;
+	struct slnd_rdma *rdma = kzalloc(sizeof(*rdma), GFP_KERNEL);
+	struct slnd_buffer *buffer = ERR_PTR(rdma ? -ENXIO : -ENOMEM);
 
-	*d = (gni_post_descriptor_t){
-		.type = words->put ? GNI_POST_RDMA_GET : GNI_POST_RDMA_PUT,
-		.cq_mode = GNI_CQMODE_GLOBAL_EVENT,
-		.dlvr_mode = GNI_DLVMODE_PERFORMANCE,
-		.post_id = (uintptr_t)post,
-		.local_addr = post->buffer->offset,
-		.remote_addr = words->address,
-		.remote_mem_hndl = words->handle,
-		.length = post->buffer->bytes,
-		.src_cq_hndl = slnd.rdma_cq,
-	};
-	if (words->put && (d->local_addr | d->remote_addr | d->length) % SLND_GET_ALIGN)
-		return slnd_bounce(post);
-	return slnd_map(post->buffer, &d->local_mem_hndl);
-}
-
-/** slnd_rdma_asked() - a peer wants to put, or to get. Context: sleeps. */
-void slnd_rdma_asked(struct slnd_conn *conn, const struct slnd_bulk_words *words)
-{
-	struct slnd_offer offer = {
-		.from = conn->peer->address,
-		.put = words->put,
-		.bytes = words->bytes,
-		.tag = words->tag,
-	};
-	struct slnd_post *post = kzalloc(sizeof(*post), GFP_KERNEL);
-	int rc = post ? slnd_user_expose(&offer, &post->buffer, &post->arg) : -ENOMEM;
-
-	if (rc) {
-		slnd_rdma_tell(conn, words->id, rc);
-		kfree(post);
+	if (rdma && slnd.user)
+		buffer = slnd.user->expose(msg->type == SLND_PUT_REQ, msg->bytes, msg->tag);
+	if (IS_ERR(buffer)) {
+		slnd_rdma_answer(conn, msg->id, PTR_ERR(buffer));
+		kfree(rdma);
 		return;
 	}
-	slnd_count(SLND_N_EXPOSURES);
-	refcount_inc(&conn->refs);
-	post->conn = conn;
-	post->id = words->id;
-	rc = slnd_rdma_prepare(post, words);
-	if (rc)
-		slnd_rdma_finish(post, rc);
+	slnd.counters.exposures++;
+	atomic_inc(&slnd.user_ops);
+	conn->in_flight++;
+	rdma->conn = conn;
+	rdma->id = msg->id;
+	rdma->buffer = buffer;
+	if (slnd_rdma_prepare(rdma, msg))
+		slnd_rdma_end(rdma, -ENOMEM);
 	else
-		slnd_rdma_post(post);
+		slnd_rdma_post(rdma);
 }
 
-/* A transfer has failed. If the error is recoverable the transfer is posted again unchanged. */
-static void slnd_rdma_failed(struct slnd_post *post, gni_cq_entry_t entry)
+/* A transfer has failed. If the error is recoverable it is posted again unchanged. */
+static void slnd_rdma_failed(struct slnd_rdma *rdma, gni_cq_entry_t entry)
 {
 	u32 recoverable = 0;
 	char why[64] = "?";
 
-	if (gni_cq_error_recoverable(entry, &recoverable) != GNI_RC_SUCCESS)
-		recoverable = 0;
-	if (recoverable && post->attempts <= slnd_retries) {
-		slnd_count(SLND_N_POSTS_REPEATED);
-		slnd_rdma_post(post);
+	if (gni_cq_error_recoverable(entry, &recoverable) == GNI_RC_SUCCESS && recoverable &&
+	    rdma->attempts <= SLND_RETRIES) {
+		slnd.counters.posts_repeated++;
+		slnd_rdma_post(rdma);
 		return;
 	}
 	gni_cq_error_str(entry, why, sizeof(why));
 	pr_info_ratelimited("slnd: transfer with %#x: %s after %u attempts\n",
-			    post->conn->peer->address, why, post->attempts);
-	slnd_rdma_finish(post, -EIO);
+			    rdma->conn->peer->address, why, rdma->attempts);
+	slnd_rdma_end(rdma, -EIO);
 }
 
-/** slnd_rdma_events() - read the queue of block transfers. Context: sleeps. */
+/* Read the queue of transfers that have ended. Context: scheduler. */
 void slnd_rdma_events(void)
 {
 	gni_post_descriptor_t *done;
-	struct slnd_post *post;
+	struct slnd_rdma *rdma;
 	gni_cq_entry_t entry;
 	gni_return_t rc;
 
 	for (;;) {
 		rc = gni_cq_get_event(slnd.rdma_cq, &entry);
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
-			return;
+			break;
 		cond_resched(); /* events may come as fast as they are read */
 		rc = gni_get_completed(slnd.rdma_cq, entry, &done);
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 			continue;
-		atomic_inc(&slnd.posts_left);
-		post = (struct slnd_post *)(uintptr_t)done->post_id;
+		slnd.posts_left++;
+		rdma = (struct slnd_rdma *)(uintptr_t)done->post_id;
 		if (done->status == GNI_RC_SUCCESS)
-			slnd_rdma_finish(post, 0);
+			slnd_rdma_end(rdma, 0);
 		else
-			slnd_rdma_failed(post, entry);
-		if (!list_empty_careful(&slnd.post_wait))
-			slnd_wake(SLND_EV_LATER);
+			slnd_rdma_failed(rdma, entry);
 	}
+	slnd_rdma_retry();
 }
 
-/** slnd_rdma_waiting() - post transfers that have waited for space. Context: sleeps. */
-void slnd_rdma_waiting(void)
+/* Post what has waited for space. Context: scheduler. */
+void slnd_rdma_retry(void)
 {
-	struct slnd_post *post, *next;
+	struct slnd_rdma *rdma, *next;
 	LIST_HEAD(waiting);
 
-	spin_lock(&slnd.lock);
-	list_splice_init(&slnd.post_wait, &waiting);
-	spin_unlock(&slnd.lock);
-	list_for_each_entry_safe(post, next, &waiting, node)
-		slnd_rdma_post(post);
+	list_splice_init(&slnd.rdmaq, &waiting);
+	list_for_each_entry_safe(rdma, next, &waiting, node)
+		slnd_rdma_post(rdma);
 }

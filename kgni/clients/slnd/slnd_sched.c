@@ -1,248 +1,140 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/*
- * The scheduler threads, which do the work. Queue handlers run in interrupt context. They only
- * record which queue has events, and wake up a scheduler. Only one scheduler at a time works on a
- * connection.
- */
-#include <linux/hrtimer.h>
+/* The scheduler, a thread that reads the queues, receives messages, and tries again what stalls. */
 #include <linux/kthread.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/task.h>
 
 #include "slnd_priv.h"
 
-#define SLND_LATER_NS (200 * NSEC_PER_USEC)
-#define SLND_QUIET_NS (10 * NSEC_PER_MSEC)
+#define SLND_BUDGET 64 /* messages to read from one connection before others have their turn */
 
-/* Wake up a scheduler if it sleeps. The caller has recorded the work before. */
-static bool slnd_sched_wake_one(struct slnd_sched *sched)
+/* A message stays where the peer has put it until it is released. The user reads it in place. */
+static void slnd_rx_data(struct slnd_conn *conn, const void *message, u32 bytes)
 {
-	if (!READ_ONCE(sched->idle) || !xchg(&sched->idle, false))
-		return false;
-	wake_up_process(sched->task);
-	return true;
+	if (!slnd.user)
+		return;
+	slnd.counters.messages_received++;
+	slnd.user->message(conn->peer->address, message, bytes);
 }
 
-/*
- * Wake up one sleeping scheduler, if there is any. One that last ran on this processor is
- * preferred, because waking it needs no inter-processor interrupt. No lock is held here, because
- * the woken thread would have to wait for it at once.
- */
-static void slnd_sched_wake(void)
+/* The peer has moved our data, or reports an error. */
+static void slnd_rx_done(struct slnd_conn *conn, const struct slnd_msg *msg)
 {
-	unsigned int i, here = raw_smp_processor_id();
+	struct slnd_tx *tx;
 
-	smp_mb(); /* pairs with slnd_sched_wait() */
-	rcu_read_lock();
-	for (i = 0; i < slnd_schedulers; i++)
-		if (READ_ONCE(slnd.sched[i].idle) && task_cpu(slnd.sched[i].task) == here &&
-		    slnd_sched_wake_one(&slnd.sched[i]))
-			goto out;
-	for (i = 0; i < slnd_schedulers; i++)
-		if (slnd_sched_wake_one(&slnd.sched[i]))
+	list_for_each_entry(tx, &conn->exposed, node)
+		if (tx->id == msg->id) {
+			list_del_init(&tx->node);
+			slnd_tx_bulk_end(tx, msg->status);
+			return;
+		}
+}
+
+/* Take a message. Those for us are copied and released first. Return: an error, or NULL. */
+static const char *slnd_rx_take(struct slnd_conn *conn, const void *message)
+{
+	struct slnd_msg msg;
+
+	conn->last_rx = jiffies;
+	slnd_purgatory_hello(conn);
+	memcpy(&msg, message, sizeof(msg));
+	if (!msg.type || msg.type > SLND_GET_REQ ||
+	    (msg.type == SLND_IMMEDIATE && msg.bytes > SLND_MESSAGE_MAX))
+		return "the peer has said what means nothing";
+	if (msg.type == SLND_IMMEDIATE)
+		slnd_rx_data(conn, message + sizeof(msg), msg.bytes);
+	if (gni_smsg_release(conn->ep) != GNI_RC_SUCCESS)
+		return "a message cannot be released";
+	if (msg.type == SLND_DONE)
+		slnd_rx_done(conn, &msg);
+	if (msg.type == SLND_PUT_REQ || msg.type == SLND_GET_REQ)
+		slnd_rdma_req(conn, &msg);
+	if (msg.type == SLND_CLOSE) { /* the peer has waited for all that it had in flight */
+		conn->clean = true;
+		slnd.counters.closed++;
+		slnd_conn_close(conn, NULL);
+	}
+	return NULL;
+}
+
+/* Read the messages of a connection, and send what was waiting for the credits that they bring. */
+static void slnd_rx(struct slnd_conn *conn)
+{
+	const char *why;
+	gni_return_t rc;
+	void *message;
+	int n;
+
+	for (n = 0; conn->state == SLND_ESTABLISHED || conn->state == SLND_CLOSING; n++) {
+		rc = n < SLND_BUDGET ? gni_smsg_getnext(conn->ep, &message) : GNI_RC_NOT_DONE;
+		if (rc == GNI_RC_NOT_DONE)
 			break;
-out:
-	rcu_read_unlock();
-}
-
-/** slnd_wake() - a queue has events, or there may be space. Context: any. */
-void slnd_wake(unsigned int event)
-{
-	/* if the bit was set already a scheduler was woken for it, and will see this event, too */
-	if (!test_and_set_bit(event, &slnd.events))
-		slnd_sched_wake();
-}
-
-/*
- * slnd_cq_handler() - handler of all queues; @event is SLND_EV_RX and so on. Context: interrupt.
- */
-void slnd_cq_handler(u32 device, u64 event)
-{
-	if (device == SLND_DEVICE)
-		slnd_wake(event);
-}
-
-static void slnd_place(struct slnd_conn *conn, enum slnd_place place, struct list_head *list)
-{
-	conn->place = place;
-	list_move_tail(&conn->ready, list);
-}
-
-/** slnd_schedule() - there is something to do for a connection. Context: any thread. */
-void slnd_schedule(struct slnd_conn *conn)
-{
-	bool wake = true;
-
-	spin_lock(&slnd.lock);
-	switch (conn->place) {
-	case SLND_IDLE:
-		refcount_inc(&conn->refs);
-		fallthrough;
-	case SLND_LATER:
-		slnd_place(conn, SLND_READY, &slnd.ready);
-		break;
-	case SLND_RUNNING:
-		conn->place = SLND_AGAIN;
-		fallthrough;
-	default:
-		wake = false;
+		why = rc == GNI_RC_SUCCESS ? slnd_rx_take(conn, message) : "its mailbox is damaged";
+		if (why)
+			slnd_conn_close(conn, why);
 	}
-	spin_unlock(&slnd.lock);
-	if (wake)
-		slnd_sched_wake();
-}
-
-/*
- * slnd_schedule_later() - try again soon, because a connection has no space. Context: any thread.
- */
-void slnd_schedule_later(struct slnd_conn *conn)
-{
-	bool wake = false;
-
-	spin_lock(&slnd.lock);
-	if (conn->place == SLND_IDLE) {
-		refcount_inc(&conn->refs);
-		slnd_place(conn, SLND_LATER, &slnd.later);
-		wake = true; /* so that a scheduler sleeps with a timeout only */
-	} else {
-		conn->stalled = true;
-	}
-	spin_unlock(&slnd.lock);
-	if (wake)
-		slnd_sched_wake();
-}
-
-/* Try again with everything that had no space. */
-static void slnd_later(void)
-{
-	struct slnd_conn *conn;
-
-	spin_lock(&slnd.lock);
-	list_for_each_entry(conn, &slnd.later, ready)
-		conn->place = SLND_READY;
-	list_splice_tail_init(&slnd.later, &slnd.ready);
-	spin_unlock(&slnd.lock);
-	slnd_rdma_waiting();
-}
-
-static struct slnd_conn *slnd_next(void)
-{
-	struct slnd_conn *conn;
-
-	spin_lock(&slnd.lock);
-	conn = list_first_entry_or_null(&slnd.ready, struct slnd_conn, ready);
-	if (conn) {
-		list_del_init(&conn->ready);
-		conn->place = SLND_RUNNING;
-		conn->stalled = false;
-	}
-	spin_unlock(&slnd.lock);
-	return conn;
-}
-
-static void slnd_run(struct slnd_conn *conn)
-{
-	bool more = slnd_receive(conn), idle = false;
-
-	/* the messages may have brought credits */
-	if (READ_ONCE(conn->state) != SLND_HAILING && conn->peer)
+	if (n == SLND_BUDGET)
+		slnd_wake(SLND_EV_RETRY);
+	if (conn->peer)
 		slnd_peer_push(conn->peer);
-	spin_lock(&slnd.lock);
-	if (conn->place == SLND_AGAIN || more) {
-		slnd_place(conn, SLND_READY, &slnd.ready);
-	} else if (conn->stalled) {
-		slnd_place(conn, SLND_LATER, &slnd.later);
-	} else {
-		conn->place = SLND_IDLE;
-		idle = true;
-	}
-	spin_unlock(&slnd.lock);
-	if (idle)
-		slnd_conn_put(conn);
 }
 
-static bool slnd_take_event(unsigned int event)
-{
-	return test_bit(event, &slnd.events) && test_and_clear_bit(event, &slnd.events);
-}
-
-/* Return: whether there was anything to do. */
-static bool slnd_work(void)
+/* An event tells whose mailbox has a message. After an overrun all of them are looked at. */
+static void slnd_rx_events(void)
 {
 	struct slnd_conn *conn;
+	gni_cq_entry_t entry;
+	gni_return_t rc;
 
-	if (slnd_take_event(SLND_EV_RX))
-		slnd_rx_events();
-	if (slnd_take_event(SLND_EV_TX))
-		slnd_tx_events();
-	if (slnd_take_event(SLND_EV_RDMA))
-		slnd_rdma_events();
-	if (slnd_take_event(SLND_EV_LATER))
-		slnd_later();
-	conn = slnd_next();
-	if (conn)
-		slnd_run(conn);
-	return conn;
-}
-
-static void slnd_sched_wait(struct slnd_sched *sched)
-{
-	ktime_t pause = gni_get_quiesce_status(slnd.nic) ? SLND_QUIET_NS : SLND_LATER_NS;
-
-	set_current_state(TASK_INTERRUPTIBLE);
-	smp_store_mb(sched->idle, true); /* first allow a wakeup, then look for work */
-	if (!READ_ONCE(slnd.events) && list_empty_careful(&slnd.ready) && !kthread_should_stop()) {
-		if (list_empty_careful(&slnd.later) && list_empty_careful(&slnd.post_wait))
-			schedule();
-		else if (!schedule_hrtimeout(&pause, HRTIMER_MODE_REL))
-			set_bit(SLND_EV_LATER, &slnd.events);
+	for (;;) {
+		rc = gni_cq_get_event(slnd.rx_cq, &entry);
+		if (rc == GNI_RC_ERROR_RESOURCE && GNI_CQ_OVERRUN(entry)) {
+			slnd.counters.overruns++;
+			slnd_wake(SLND_EV_RETRY);
+			continue;
+		}
+		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
+			return;
+		cond_resched(); /* events may come as fast as they are read */
+		conn = xa_load(&slnd.conns, GNI_CQ_GET_REM_INST_ID(entry));
+		if (conn)
+			slnd_rx(conn);
 	}
-	__set_current_state(TASK_RUNNING);
-	WRITE_ONCE(sched->idle, false);
 }
 
-static int slnd_scheduler(void *arg)
+/* Try again all that has stalled, and whatever events may not have told of. */
+static void slnd_sched_retry(void)
+{
+	struct slnd_peer *peer;
+	struct slnd_conn *conn;
+	unsigned long id;
+
+	slnd.stalled = false;
+	slnd_rdma_retry();
+	xa_for_each(&slnd.conns, id, conn)
+		slnd_rx(conn);
+	xa_for_each(&slnd.peers, id, peer)
+		slnd_peer_push(peer);
+}
+
+int slnd_sched_thread(void *unused)
 {
 	while (!kthread_should_stop()) {
-		if (slnd_work())
-			cond_resched();
-		else
-			slnd_sched_wait(arg);
+		mutex_lock(&slnd.mutex);
+		if (test_and_clear_bit(SLND_EV_NEW, &slnd.events))
+			slnd_tx_take();
+		if (test_and_clear_bit(SLND_EV_RX, &slnd.events))
+			slnd_rx_events();
+		if (test_and_clear_bit(SLND_EV_TX, &slnd.events))
+			slnd_tx_events();
+		if (test_and_clear_bit(SLND_EV_RDMA, &slnd.events))
+			slnd_rdma_events();
+		if (test_and_clear_bit(SLND_EV_RETRY, &slnd.events))
+			slnd_sched_retry();
+		clear_bit(SLND_EV_STALL, &slnd.events);
+		mutex_unlock(&slnd.mutex);
+		cond_resched();
+		if (slnd_sched_sleep())
+			set_bit(SLND_EV_RETRY, &slnd.events);
 	}
 	return 0;
-}
-
-/** slnd_schedulers_start() - create the threads. Context: sleeps. Return: 0 or -ENOMEM. */
-int slnd_schedulers_start(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < slnd_schedulers; i++) {
-		struct slnd_sched *sched = &slnd.sched[i];
-		struct task_struct *task =
-			kthread_create(slnd_scheduler, sched, "slnd_sched/%u", i);
-
-		if (IS_ERR(task))
-			return -ENOMEM;
-		sched->task = get_task_struct(task);
-		wake_up_process(task);
-	}
-	return 0;
-}
-
-/** slnd_schedulers_stop() - stop the threads. Context: sleeps. */
-void slnd_schedulers_stop(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < SLND_SCHEDULERS_MAX; i++)
-		if (slnd.sched[i].task)
-			kthread_stop(slnd.sched[i].task);
-	synchronize_rcu(); /* wait for wakeups in progress */
-	for (i = 0; i < SLND_SCHEDULERS_MAX; i++) {
-		if (slnd.sched[i].task)
-			put_task_struct(slnd.sched[i].task);
-		slnd.sched[i].task = NULL;
-	}
 }
