@@ -19,8 +19,6 @@ from opengni.output import program
 DEFINED = frozenset("ABCDGRSTVW")
 # Declared for whoever compiles the files of driver/gni, as the environment that they are compiled in (gni_env.h).
 HOOK = re.compile(r"gni_env_\w+")
-# Modules that are being rewritten: their circles are shown, and are no failure.
-KNOWN = ("slnd", "slnd_test")
 
 
 class Failure(Exception):
@@ -115,9 +113,7 @@ def examine(build):
         objects = {path.relative_to(build).with_suffix("").as_posix(): path for path in listed(build, module.with_suffix(".mod"))}
         uses = arrows(objects)
         for circle in (found for found in circles(uses) if len(found) > 2):
-            print(f"{module.stem}: {'known ' if module.stem in KNOWN else ''}circle of {len(circle)} files: {' '.join(circle)}")
-            if module.stem in KNOWN:
-                continue
+            print(f"{module.stem}: circle of {len(circle)} files: {' '.join(circle)}")
             lines += [f"circle: {user} uses {used}: {' '.join(names)}" for user in circle for used, names in uses[user].items() if used in circle]
         for user, all_used in uses.items():
             for used, names in all_used.items():
