@@ -103,5 +103,6 @@ inline int world_stop(void **)
 }
 
 #define model_test(function) cmocka_unit_test_setup_teardown(function, world_start, world_stop)
+#define MODEL_TEST(name) TEST_BETWEEN(name, world_start, world_stop)
 
 #endif

@@ -177,7 +177,7 @@ long count(pid_t pid)
 	return steps;
 }
 
-void put_event_and_descriptor(void **)
+TEST(put_event_and_descriptor)
 {
 	pid_t pid = fork();
 	int status = 0;
@@ -198,7 +198,7 @@ void put_event_and_descriptor(void **)
 	assert_true(full - empty <= static_cast<long>(kBudget));
 }
 
-void bind_and_unbind_without_system_calls(void **)
+TEST(bind_and_unbind_without_system_calls)
 {
 	Process p;
 	unsigned calls = system_calls;
@@ -211,7 +211,7 @@ void bind_and_unbind_without_system_calls(void **)
 }
 
 /* The first one of a process, too. */
-void registration_with_one_system_call(void **)
+TEST(registration_with_one_system_call)
 {
 	constexpr size_t kBytes = 4 << 20;
 	const int modes = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -232,12 +232,4 @@ void registration_with_one_system_call(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(put_event_and_descriptor),
-		cmocka_unit_test(bind_and_unbind_without_system_calls),
-		cmocka_unit_test(registration_with_one_system_call),
-	};
-	return cmocka_run_group_tests_name("instructions of the data path", tests, nullptr, nullptr);
-}
+TEST_MAIN("instructions of the data path")

@@ -80,7 +80,7 @@ int cancellation()
 	return state;
 }
 
-void exceptions_pass(void **)
+TEST(exceptions_pass)
 {
 	for (const auto &reader : readers) {
 		WithHandler s;
@@ -122,7 +122,7 @@ void *read_one(void *argument)
 	return nullptr;
 }
 
-void threads_end_in_handlers(void **)
+TEST(threads_end_in_handlers)
 {
 	for (const Way way : {Way::ends, Way::is_cancelled}) {
 		for (const auto &reader : readers) {
@@ -147,11 +147,4 @@ void threads_end_in_handlers(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(exceptions_pass),
-		cmocka_unit_test(threads_end_in_handlers),
-	};
-	return cmocka_run_group_tests_name("handlers that do not return", tests, nullptr, nullptr);
-}
+TEST_MAIN("handlers that do not return")

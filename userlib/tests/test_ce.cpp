@@ -25,7 +25,7 @@ static gni_ep_handle_t child(const Session &s, uint32_t index, gni_ce_child_t ki
 	return ep;
 }
 
-static void channels(void **)
+TEST(channels)
 {
 	Session s;
 	gni_ce_handle_t ce[5] = {};
@@ -53,7 +53,7 @@ static void channels(void **)
 	assert_rc(ERROR_NOMEM, GNI_CeCreate(s.nic, &ce[4]));
 }
 
-static void no_engine(void **)
+TEST(no_engine)
 {
 	fake::reset();
 	gni_cdm_handle_t cdm = nullptr;
@@ -71,7 +71,7 @@ static void no_engine(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 }
 
-static void attributes(void **)
+TEST(attributes)
 {
 	Session s;
 	gni_ep_handle_t unbound = nullptr;
@@ -88,7 +88,7 @@ static void attributes(void **)
 	assert_rc(SUCCESS, GNI_EpSetCeAttr(s.ep, ~0U, 31, GNI_CE_CHILD_PE));
 }
 
-static void configuration(void **)
+TEST(configuration)
 {
 	Session s;
 	gni_ce_handle_t ce = nullptr;
@@ -150,7 +150,7 @@ static void configuration(void **)
 	}
 }
 
-static void wrong_trees(void **)
+TEST(wrong_trees)
 {
 	Session s;
 	gni_ce_handle_t ce = nullptr;
@@ -222,7 +222,7 @@ static gni_ce_result_t *result(Session &s, size_t block = 0)
 	return reinterpret_cast<gni_ce_result_t *>(s.bytes + 32 * block);
 }
 
-static void posts(void **)
+TEST(posts)
 {
 	Session s;
 	gni_post_descriptor_t d = contribution(s);
@@ -289,7 +289,7 @@ static void posts(void **)
 }
 
 /* N23: exactly the 26 commands of the table; a product is not among them. */
-static void commands(void **)
+TEST(commands)
 {
 	Session s;
 	unsigned taken = 0;
@@ -306,7 +306,7 @@ static void commands(void **)
 }
 
 /* What the NIC refuses for good is in the result block, where a poller sees it; unless the block is at fault. */
-static void refusals(void **)
+TEST(refusals)
 {
 	Session s;
 	uint32_t status = ARIES_ST_CE_CHILD;
@@ -368,7 +368,7 @@ struct OneAtATime {
 	uint64_t block = 0;
 };
 
-static void waiting(void **)
+TEST(waiting)
 {
 	Session s;
 	OneAtATime nic;
@@ -405,7 +405,7 @@ static void waiting(void **)
 }
 
 /* Who has waited long is tried seldom; who comes after him starts anew. A post tries those before it. */
-static void backing_off(void **)
+TEST(backing_off)
 {
 	Session s;
 	OneAtATime nic;
@@ -443,7 +443,7 @@ static void backing_off(void **)
 }
 
 /* A thread that sleeps for the second of two goes on when the first had no event. */
-static void waiting_asleep(void **)
+TEST(waiting_asleep)
 {
 	Session s;
 	OneAtATime nic;
@@ -469,7 +469,7 @@ static void waiting_asleep(void **)
 }
 
 /* What waits when its endpoint goes ends with an error, in its block and by its event. */
-static void abandoned(void **)
+TEST(abandoned)
 {
 	Session s;
 	OneAtATime nic;
@@ -493,7 +493,7 @@ static void abandoned(void **)
 	assert_null(s.nic->collectives);
 }
 
-static void too_many_waiting(void **)
+TEST(too_many_waiting)
 {
 	Session s(GNI_CDM_MODE_DUAL_EVENTS);
 	OneAtATime nic;
@@ -512,14 +512,4 @@ static void too_many_waiting(void **)
 	assert_rc(SUCCESS, GNI_EpIdle(s.ep));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(channels),         cmocka_unit_test(no_engine),      cmocka_unit_test(attributes),
-		cmocka_unit_test(configuration),    cmocka_unit_test(wrong_trees),    cmocka_unit_test(posts),
-		cmocka_unit_test(commands),         cmocka_unit_test(refusals),       cmocka_unit_test(waiting),
-		cmocka_unit_test(backing_off),      cmocka_unit_test(waiting_asleep), cmocka_unit_test(abandoned),
-		cmocka_unit_test(too_many_waiting),
-	};
-	return cmocka_run_group_tests_name("collectives", tests, nullptr, nullptr);
-}
+TEST_MAIN("collectives")

@@ -90,7 +90,7 @@ void randomize(unsigned char *p, size_t n, uint64_t seed)
 } // namespace
 
 /* Pieces of all sizes to two nodes, against copies made one after the other. */
-static void chains_of_puts(void **)
+MODEL_TEST(chains_of_puts)
 {
 	Three t;
 	std::mt19937_64 random(7);
@@ -120,7 +120,7 @@ static void chains_of_puts(void **)
 	}
 }
 
-static void chains_of_gets(void **)
+MODEL_TEST(chains_of_gets)
 {
 	Three t;
 	std::mt19937_64 random(8);
@@ -151,7 +151,7 @@ static void chains_of_gets(void **)
 }
 
 /* Small gets whose data go into two registrations. */
-static void gets_into_two_regions(void **)
+MODEL_TEST(gets_into_two_regions)
 {
 	Three t;
 	Gets chain;
@@ -174,7 +174,7 @@ static void gets_into_two_regions(void **)
 }
 
 /* Small pieces share doorbells: 128 puts of 8 bytes are one. */
-static void one_doorbell_for_small_pieces(void **)
+MODEL_TEST(one_doorbell_for_small_pieces)
 {
 	Three t;
 	Puts chain;
@@ -188,7 +188,7 @@ static void one_doorbell_for_small_pieces(void **)
 }
 
 /* A chain of one is a post like any other. */
-static void no_followers(void **)
+MODEL_TEST(no_followers)
 {
 	Three t;
 	gni_post_descriptor_t d = t.a.post(t.b, GNI_POST_FMA_PUT, 5, 0, 3);
@@ -199,7 +199,7 @@ static void no_followers(void **)
 }
 
 /* What follows a failure is left out; the event tells. */
-static void failure_in_the_middle(void **)
+MODEL_TEST(failure_in_the_middle)
 {
 	Three t;
 
@@ -224,7 +224,7 @@ static void failure_in_the_middle(void **)
 	}
 }
 
-static void events_of_a_chain(void **)
+MODEL_TEST(events_of_a_chain)
 {
 	Three t;
 	gni_cq_entry_t e = 0;
@@ -254,7 +254,7 @@ static void events_of_a_chain(void **)
 }
 
 /* Nothing has happened when a chain is refused. */
-static void refused_chains(void **)
+MODEL_TEST(refused_chains)
 {
 	Three t;
 	Puts chain;
@@ -313,13 +313,4 @@ static void refused_chains(void **)
 	assert_int_equal(t.run(&gets.first), 0);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(chains_of_puts),        model_test(chains_of_gets),
-		model_test(gets_into_two_regions), model_test(one_doorbell_for_small_pieces),
-		model_test(no_followers),          model_test(failure_in_the_middle),
-		model_test(events_of_a_chain),     model_test(refused_chains),
-	};
-	return cmocka_run_group_tests_name("chained posts over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("chained posts over the model")

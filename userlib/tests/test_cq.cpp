@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <vector>
 
-static void reading(void **)
+TEST(reading)
 {
 	Session s;
 	gni_cq_entry_t e = 0;
@@ -26,7 +26,7 @@ static void reading(void **)
 	assert_rc(INVALID_PARAM, GNI_CqGetEvent(s.cq, nullptr));
 }
 
-static void failed_event(void **)
+TEST(failed_event)
 {
 	Session s;
 	gni_cq_entry_t e = 0;
@@ -40,7 +40,7 @@ static void failed_event(void **)
 }
 
 /* One ERROR_RESOURCE with the mark, then the queue works again. */
-static void overrun(void **)
+TEST(overrun)
 {
 	Session s;
 	gni_cq_entry_t e = 0;
@@ -61,7 +61,7 @@ static void count_calls(gni_cq_entry_t *entry, void *context)
 	static_cast<std::vector<gni_cq_entry_t> *>(context)->push_back(*entry);
 }
 
-static void handlers(void **)
+TEST(handlers)
 {
 	Session s;
 	std::vector<gni_cq_entry_t> seen;
@@ -84,7 +84,7 @@ static void handlers(void **)
 	assert_true(seen[2] == e);
 }
 
-static void waiting(void **)
+TEST(waiting)
 {
 	Session s;
 	gni_cq_entry_t e = 0;
@@ -123,7 +123,7 @@ static void waiting(void **)
 	assert_rc(INVALID_PARAM, GNI_CqWaitEvent(s.cq, 50, nullptr));
 }
 
-static void waiting_needs_a_blocking_queue(void **)
+TEST(waiting_needs_a_blocking_queue)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -138,7 +138,7 @@ static void waiting_needs_a_blocking_queue(void **)
 	assert_rc(INVALID_PARAM, GNI_CqInterruptUnmask(cq));
 }
 
-static void vectors(void **)
+TEST(vectors)
 {
 	Session s;
 	gni_cq_handle_t cqs[2] = {s.cq, nullptr};
@@ -179,7 +179,7 @@ static void vectors(void **)
 }
 
 /* Queues of two NIC handles: each is asked in turn, for a short time. */
-static void vector_over_two_nics(void **)
+TEST(vector_over_two_nics)
 {
 	Session s;
 	gni_cdm_handle_t cdm = nullptr;
@@ -204,7 +204,7 @@ static void vector_over_two_nics(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 }
 
-static void creation(void **)
+TEST(creation)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -231,7 +231,7 @@ static void creation(void **)
 	assert_rc(SUCCESS, GNI_CqDestroy(cq));
 }
 
-static void destruction(void **)
+TEST(destruction)
 {
 	Session s;
 
@@ -246,7 +246,7 @@ static void destruction(void **)
 }
 
 /* Clients destroy a queue before the registrations that name it. */
-static void destruction_before_registrations(void **)
+TEST(destruction_before_registrations)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -267,7 +267,7 @@ static void destruction_before_registrations(void **)
 }
 
 /* A queue is for remote events or for those of posts: as long as registrations name it, nothing else may. */
-static void remote_events_only(void **)
+TEST(remote_events_only)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -295,7 +295,7 @@ static void remote_events_only(void **)
 }
 
 /* A queue destroyed with posts in flight forgets them: ids and the endpoint are free again. */
-static void destruction_with_posts_in_flight(void **)
+TEST(destruction_with_posts_in_flight)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -309,22 +309,4 @@ static void destruction_with_posts_in_flight(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(reading),
-		cmocka_unit_test(failed_event),
-		cmocka_unit_test(overrun),
-		cmocka_unit_test(handlers),
-		cmocka_unit_test(waiting),
-		cmocka_unit_test(waiting_needs_a_blocking_queue),
-		cmocka_unit_test(vectors),
-		cmocka_unit_test(vector_over_two_nics),
-		cmocka_unit_test(creation),
-		cmocka_unit_test(destruction),
-		cmocka_unit_test(destruction_before_registrations),
-		cmocka_unit_test(remote_events_only),
-		cmocka_unit_test(destruction_with_posts_in_flight),
-	};
-	return cmocka_run_group_tests_name("completion queues", tests, nullptr, nullptr);
-}
+TEST_MAIN("completion queues")

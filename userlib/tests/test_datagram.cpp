@@ -57,7 +57,7 @@ struct Member {
 	}
 };
 
-static void bound_meets_bound(void **)
+TEST(bound_meets_bound)
 {
 	fake::reset();
 	Member a(1), b(2);
@@ -80,7 +80,7 @@ static void bound_meets_bound(void **)
 	assert_rc(SUCCESS, a.post(""));
 }
 
-static void bound_meets_wildcard(void **)
+TEST(bound_meets_wildcard)
 {
 	fake::reset();
 	Member server(1), client(2);
@@ -106,7 +106,7 @@ static void bound_meets_wildcard(void **)
 	server.bind(2);
 }
 
-static void without_ids(void **)
+TEST(without_ids)
 {
 	fake::reset();
 	Member server(1), client(2);
@@ -127,7 +127,7 @@ static void without_ids(void **)
 	server.got(2, "y");
 }
 
-static void domains_and_itself(void **)
+TEST(domains_and_itself)
 {
 	fake::reset();
 	Member a(1), foreign(2, 0x4321), self(3);
@@ -150,7 +150,7 @@ static void domains_and_itself(void **)
 	assert_memory_equal(data, "me", 2);
 }
 
-static void sizes(void **)
+TEST(sizes)
 {
 	fake::reset();
 	Member a(1), b(2);
@@ -183,7 +183,7 @@ static void sizes(void **)
 	assert_int_equal(a.state, GNI_POST_COMPLETED);
 }
 
-static void one_an_endpoint(void **)
+TEST(one_an_endpoint)
 {
 	fake::reset();
 	Member a(1);
@@ -202,7 +202,7 @@ static void one_an_endpoint(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(a.ep));
 }
 
-static void cancelling(void **)
+TEST(cancelling)
 {
 	fake::reset();
 	Member a(1);
@@ -228,7 +228,7 @@ static void cancelling(void **)
 }
 
 /* UCX and the LND take another answer for an error: a partner may come just before the cancelling. */
-static void cancelled_too_late(void **)
+TEST(cancelled_too_late)
 {
 	fake::reset();
 	Member a(1), any(2);
@@ -248,7 +248,7 @@ static void cancelled_too_late(void **)
 	assert_rc(NO_MATCH, GNI_EpPostDataCancelById(a.ep, 4));
 }
 
-static void half_way(void **)
+TEST(half_way)
 {
 	fake::reset();
 	Member a(1, 0x1234, 0), b(2), fast(3);
@@ -279,7 +279,7 @@ static void half_way(void **)
 	assert_int_equal(fast.state, GNI_POST_TIMEOUT);
 }
 
-static void news_of_a_destroyed_endpoint(void **)
+TEST(news_of_a_destroyed_endpoint)
 {
 	fake::reset();
 	Member a(1);
@@ -304,7 +304,7 @@ static void news_of_a_destroyed_endpoint(void **)
 	assert_rc(NO_MATCH, GNI_PostDataProbeById(a.nic, &number));
 }
 
-static void wrong_arguments(void **)
+TEST(wrong_arguments)
 {
 	fake::reset();
 	Member a(1);
@@ -336,7 +336,7 @@ static void wrong_arguments(void **)
 	assert_rc(INVALID_PARAM, GNI_EpPostDataCancelById(nullptr, 0));
 }
 
-static void errno_of_post(void **)
+TEST(errno_of_post)
 {
 	static const struct {
 		int error;
@@ -355,7 +355,7 @@ static void errno_of_post(void **)
 	}
 }
 
-static void errno_of_the_others(void **)
+TEST(errno_of_the_others)
 {
 	uint64_t number = 0;
 
@@ -379,7 +379,7 @@ static void errno_of_the_others(void **)
 }
 
 /* A wait goes on after a signal. */
-static void signals(void **)
+TEST(signals)
 {
 	uint64_t number = 0;
 
@@ -401,7 +401,7 @@ static void signals(void **)
 	assert_true(fake::kernel().once.empty());
 }
 
-static void limit(void **)
+TEST(limit)
 {
 	fake::reset();
 	Member a(1);
@@ -429,7 +429,7 @@ static void *sleep_for_ever(void *arg)
 }
 
 /* As UCX ends its thread: a datagram to itself whose endpoint is gone before the thread looks. */
-static void sleeper_wakes(void **)
+TEST(sleeper_wakes)
 {
 	fake::reset();
 	Member a(1);
@@ -445,7 +445,7 @@ static void sleeper_wakes(void **)
 	assert_int_equal(s.number, 1);
 }
 
-static void sleeper_does_not_outlive_its_domain(void **)
+TEST(sleeper_does_not_outlive_its_domain)
 {
 	fake::reset();
 	Member a(1);
@@ -461,26 +461,4 @@ static void sleeper_does_not_outlive_its_domain(void **)
 	assert_int_equal(s.rc, GNI_RC_INVALID_PARAM);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(bound_meets_bound),
-		cmocka_unit_test(bound_meets_wildcard),
-		cmocka_unit_test(without_ids),
-		cmocka_unit_test(domains_and_itself),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(one_an_endpoint),
-		cmocka_unit_test(cancelling),
-		cmocka_unit_test(cancelled_too_late),
-		cmocka_unit_test(half_way),
-		cmocka_unit_test(news_of_a_destroyed_endpoint),
-		cmocka_unit_test(wrong_arguments),
-		cmocka_unit_test(errno_of_post),
-		cmocka_unit_test(errno_of_the_others),
-		cmocka_unit_test(signals),
-		cmocka_unit_test(limit),
-		cmocka_unit_test(sleeper_wakes),
-		cmocka_unit_test(sleeper_does_not_outlive_its_domain),
-	};
-	return cmocka_run_group_tests_name("datagrams", tests, nullptr, nullptr);
-}
+TEST_MAIN("datagrams")

@@ -16,7 +16,7 @@
 
 constexpr size_t kPageBytes = 4096;
 
-static void settings_of_short_messages(void **)
+TEST(settings_of_short_messages)
 {
 	Session s;
 
@@ -35,7 +35,7 @@ static std::string line(const char *rest)
 	return "libugni[" + std::to_string(getpid()) + "]" + rest + "\n";
 }
 
-static void one_line_on_demand(void **)
+TEST(one_line_on_demand)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -70,7 +70,7 @@ static void one_line_on_demand(void **)
 }
 
 /* Each process of a job on each node has a file, if the name says so; if it cannot be written, stderr has the line. */
-static void a_file_of_its_own(void **)
+TEST(a_file_of_its_own)
 {
 	char directory[] = "/tmp/ugni-test.XXXXXX", host[65] = "";
 	const auto call = [] { assert_rc(INVALID_PARAM, GNI_GetVersion(nullptr)); };
@@ -99,7 +99,7 @@ static void a_file_of_its_own(void **)
 }
 
 /* What shall be tried again is told by those who want to know, from the next domain on; a poll is never told. */
-static void the_second_level(void **)
+TEST(the_second_level)
 {
 	for (const bool second : {false, true}) {
 		const Variable level("UGNI_DEBUG", second ? "2" : "1");
@@ -127,7 +127,7 @@ static void the_second_level(void **)
 }
 
 /* The event of a post that failed is told with all that one needs to find it; once. */
-static void a_failed_transfer(void **)
+TEST(a_failed_transfer)
 {
 	const Variable on("UGNI_DEBUG", "1");
 	Session s;
@@ -150,7 +150,7 @@ static void a_failed_transfer(void **)
 }
 
 /* What tells a domain that is gone from a memory handle that is none: both are INVALID_PARAM. */
-static void a_domain_that_is_gone(void **)
+TEST(a_domain_that_is_gone)
 {
 	const Variable on("UGNI_DEBUG", "1");
 	Session s;
@@ -171,7 +171,7 @@ static void a_domain_that_is_gone(void **)
 }
 
 /* U9: the NIC gets 40 bits of an address. A program under test learns of the others. */
-static void addresses_that_are_wrong_above_40_bits(void **)
+TEST(addresses_that_are_wrong_above_40_bits)
 {
 	for (const bool checked : {false, true}) {
 		const Variable check("UGNI_CHECK", checked ? "1" : "0");
@@ -215,16 +215,4 @@ static void addresses_that_are_wrong_above_40_bits(void **)
 	}
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(settings_of_short_messages),
-		cmocka_unit_test(one_line_on_demand),
-		cmocka_unit_test(a_file_of_its_own),
-		cmocka_unit_test(the_second_level),
-		cmocka_unit_test(a_failed_transfer),
-		cmocka_unit_test(a_domain_that_is_gone),
-		cmocka_unit_test(addresses_that_are_wrong_above_40_bits),
-	};
-	return cmocka_run_group_tests_name("what refusals say", tests, nullptr, nullptr);
-}
+TEST_MAIN("what refusals say")

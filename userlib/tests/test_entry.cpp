@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-static void bit_63_is_the_overrun_mark(void **)
+TEST(bit_63_is_the_overrun_mark)
 {
 	gni_cq_entry_t e = fake::entry(7, ARIES_INFO_GLOBAL, 1);
 
@@ -16,14 +16,14 @@ static void bit_63_is_the_overrun_mark(void **)
 	assert_false(GNI_CQ_OVERRUN(~(1ULL << 63)));
 }
 
-static void bit_62_is_the_remote_overrun_mark(void **)
+TEST(bit_62_is_the_remote_overrun_mark)
 {
 	assert_true(GNI_CQ_REM_OVERRUN(1ULL << 62));
 	assert_false(GNI_CQ_REM_OVERRUN(~(1ULL << 62)));
 }
 
 /* Clients inject this entry as a failed transaction. */
-static void bit_48_alone_is_a_failed_transaction(void **)
+TEST(bit_48_alone_is_a_failed_transaction)
 {
 	gni_cq_entry_t e = 1ULL << 48;
 	char text[256] = "";
@@ -36,7 +36,7 @@ static void bit_48_alone_is_a_failed_transaction(void **)
 	assert_true(recoverable <= 1);
 }
 
-static void fields(void **)
+TEST(fields)
 {
 	gni_cq_entry_t e = fake::entry(0xabcd, ARIES_INFO_REMOTE, 0xdeadbeef, 0x25, ARIES_SRC_REMOTE) | 2ULL << 60;
 
@@ -55,14 +55,14 @@ static void fields(void **)
 	assert_false(GNI_CQ_BTE_ENQ_STATUS(e));
 }
 
-static void a_cq_write_carries_48_bits(void **)
+TEST(a_cq_write_carries_48_bits)
 {
 	gni_cq_entry_t e = 0xfedcba987654ULL | static_cast<uint64_t>(ARIES_SRC_CQWRITE) << ARIES_CQE_SOURCE_SHIFT;
 
 	assert_true(GNI_CQ_GET_DATA(e) == 0xfedcba987654ULL);
 }
 
-static void modifiers(void **)
+TEST(modifiers)
 {
 	gni_cq_entry_t e = fake::entry(1, ARIES_INFO_LOCAL, 5, 3);
 	gni_cq_entry_t others = e & (ARIES_CQE_INFO_MASK | ARIES_CQE_SOURCE_MASK);
@@ -82,7 +82,7 @@ static void modifiers(void **)
 	assert_true((e & (ARIES_CQE_INFO_MASK | ARIES_CQE_SOURCE_MASK)) == others);
 }
 
-static void error_texts(void **)
+TEST(error_texts)
 {
 	char text[64];
 
@@ -101,7 +101,7 @@ static void error_texts(void **)
 		assert_rc(SUCCESS, GNI_CqErrorStr(fake::entry(1, 2, 0, status), text, sizeof(text)));
 }
 
-static void recoverable(void **)
+TEST(recoverable)
 {
 	uint32_t r = 9;
 
@@ -115,7 +115,7 @@ static void recoverable(void **)
 	assert_rc(INVALID_PARAM, GNI_CqErrorRecoverable(0, nullptr));
 }
 
-static void names(void **)
+TEST(names)
 {
 	assert_string_equal(gni_err_str[GNI_RC_SUCCESS], "GNI_RC_SUCCESS");
 	assert_string_equal(gni_err_str[GNI_RC_ERROR_NOMEM], "GNI_RC_ERROR_NOMEM");
@@ -126,7 +126,7 @@ static void names(void **)
 	assert_string_equal(gni_job_res_to_str(static_cast<gni_job_res_t>(4711)), "UNKNOWN");
 }
 
-static void collective_results(void **)
+TEST(collective_results)
 {
 	gni_ce_result_t r = {0x8000'1234ULL << 32 | 0x5 << 16 | ARIES_CER_DONE, 1, 2};
 
@@ -148,7 +148,7 @@ static void collective_results(void **)
 }
 
 /* Of a channel's event; that of a post has other things in these bits. */
-static void collective_events(void **)
+TEST(collective_events)
 {
 	const gni_cq_entry_t channel = 0x99 | uint64_t{3} << ARIES_CQE_TID_SHIFT |
 				       uint64_t{ARIES_INFO_REMOTE} << ARIES_CQE_INFO_SHIFT |
@@ -162,20 +162,4 @@ static void collective_events(void **)
 	assert_int_equal(GNI_CQ_GET_REDUCTN_ID(post), 0);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(bit_63_is_the_overrun_mark),
-		cmocka_unit_test(bit_62_is_the_remote_overrun_mark),
-		cmocka_unit_test(bit_48_alone_is_a_failed_transaction),
-		cmocka_unit_test(fields),
-		cmocka_unit_test(a_cq_write_carries_48_bits),
-		cmocka_unit_test(modifiers),
-		cmocka_unit_test(error_texts),
-		cmocka_unit_test(recoverable),
-		cmocka_unit_test(names),
-		cmocka_unit_test(collective_results),
-		cmocka_unit_test(collective_events),
-	};
-	return cmocka_run_group_tests_name("entries and names", tests, nullptr, nullptr);
-}
+TEST_MAIN("entries and names")

@@ -13,7 +13,7 @@ static gni_err_handle_t subscribed(const Session &s, uint32_t size = 0)
 	return err;
 }
 
-static void a_subscription_asks_for_its_domain(void **)
+TEST(a_subscription_asks_for_its_domain)
 {
 	Session s;
 	gni_err_handle_t err = subscribed(s, 100);
@@ -30,7 +30,7 @@ static void a_subscription_asks_for_its_domain(void **)
 	assert_rc(INVALID_PARAM, GNI_ReleaseErrors(err));
 }
 
-static void without_a_nic_handle_all_tags(void **)
+TEST(without_a_nic_handle_all_tags)
 {
 	Session s;
 	gni_err_handle_t err = nullptr;
@@ -42,7 +42,7 @@ static void without_a_nic_handle_all_tags(void **)
 	assert_rc(NO_MATCH, GNI_SubscribeErrors(nullptr, 5, 0xff, 0, &err));
 }
 
-static void every_errno_of_a_subscription(void **)
+TEST(every_errno_of_a_subscription)
 {
 	static const struct {
 		int error;
@@ -68,7 +68,7 @@ static void every_errno_of_a_subscription(void **)
 	assert_rc(INVALID_PARAM, GNI_SubscribeErrors(reinterpret_cast<gni_nic_handle_t>(s.cq), 0, 0xff, 0, &err));
 }
 
-static void masks_and_tags(void **)
+TEST(masks_and_tags)
 {
 	Session s;
 	gni_err_handle_t err = subscribed(s);
@@ -94,7 +94,7 @@ static void masks_and_tags(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(err));
 }
 
-static void events_come_as_they_are(void **)
+TEST(events_come_as_they_are)
 {
 	Session s;
 	gni_err_handle_t err = subscribed(s);
@@ -114,7 +114,7 @@ static void events_come_as_they_are(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(err));
 }
 
-static void waiting_for_several(void **)
+TEST(waiting_for_several)
 {
 	Session s;
 	gni_err_handle_t err = subscribed(s);
@@ -148,15 +148,4 @@ static void waiting_for_several(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(err));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_subscription_asks_for_its_domain),
-		cmocka_unit_test(without_a_nic_handle_all_tags),
-		cmocka_unit_test(every_errno_of_a_subscription),
-		cmocka_unit_test(masks_and_tags),
-		cmocka_unit_test(events_come_as_they_are),
-		cmocka_unit_test(waiting_for_several),
-	};
-	return cmocka_run_group_tests_name("error events", tests, nullptr, nullptr);
-}
+TEST_MAIN("error events")

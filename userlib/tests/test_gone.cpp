@@ -57,18 +57,18 @@ static void told(gni_return_t expected, int error)
 	assert_int_equal(rung, fake::kernel().doorbells.size());
 }
 
-static void reset_is_told(void **)
+TEST(reset_is_told)
 {
 	told(GNI_RC_INVALID_STATE, -EIO);
 }
 
-static void removal_is_told(void **)
+TEST(removal_is_told)
 {
 	told(GNI_RC_NO_MATCH, -ENODEV);
 }
 
 /* Who posts before he polls finds out by the status word, whatever he posts. */
-static void posts_are_told(void **)
+TEST(posts_are_told)
 {
 	for (gni_post_type_t type : {GNI_POST_FMA_PUT, GNI_POST_FMA_GET, GNI_POST_AMO, GNI_POST_CQWRITE}) {
 		Session s;
@@ -206,7 +206,7 @@ static bool tells(const Polled &p, gni_return_t rc, gni_return_t gone)
 }
 
 /* Each alone, so that it does not live on what another one has found out; and again and again. */
-static void polls_are_told(void **)
+TEST(polls_are_told)
 {
 	const size_t count = all_polled(*std::make_unique<Busy>()).size();
 	unsigned silent = 0;
@@ -234,7 +234,7 @@ static void polls_are_told(void **)
 }
 
 /* What waits for events that do not come any more can be ended. */
-static void queues_are_released(void **)
+TEST(queues_are_released)
 {
 	Busy s;
 
@@ -246,7 +246,7 @@ static void queues_are_released(void **)
 }
 
 /* In the middle of a post of many pieces: it ends at once. */
-static void pieces_end(void **)
+TEST(pieces_end)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 4096);
@@ -259,7 +259,7 @@ static void pieces_end(void **)
 }
 
 /* One that answers no doorbell and was not taken away, either: the post of many pieces ends all the same. */
-static void silence_ends(void **)
+TEST(silence_ends)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 4096);
@@ -272,7 +272,7 @@ static void silence_ends(void **)
 }
 
 /* What was made with the NIC can be ended, and the domain attached anew. */
-static void begins_anew(void **)
+TEST(begins_anew)
 {
 	Session s;
 	gni_cq_entry_t e = 0;
@@ -290,14 +290,4 @@ static void begins_anew(void **)
 	assert_rc(SUCCESS, GNI_CqGetEvent(again.cq, &e));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(reset_is_told),       cmocka_unit_test(removal_is_told),
-		cmocka_unit_test(posts_are_told),      cmocka_unit_test(pieces_end),
-		cmocka_unit_test(silence_ends),        cmocka_unit_test(polls_are_told),
-		cmocka_unit_test(queues_are_released), cmocka_unit_test(begins_anew),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -35,7 +35,7 @@ static void refused(const Rank &from, const Rank &target, const gni_mem_handle_t
 	assert_memory_equal(from.bytes, own.data(), own.size());
 }
 
-static void other_domain(void **)
+MODEL_TEST(other_domain)
 {
 	model::allow(kOtherCookie, kOtherPtag);
 	Rank victim(1, 1, 16384), attacker(0, 2, 16384, 0, kOtherCookie);
@@ -57,7 +57,7 @@ static void other_domain(void **)
 	assert_int_equal(attacker.run(&d), ARIES_ST_LOCAL_PTAG);
 }
 
-static void wrong_cookie(void **)
+MODEL_TEST(wrong_cookie)
 {
 	gni_cdm_handle_t cdm = nullptr;
 	gni_nic_handle_t nic = nullptr;
@@ -71,7 +71,7 @@ static void wrong_cookie(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 }
 
-static void forged_handles(void **)
+MODEL_TEST(forged_handles)
 {
 	Pair p;
 
@@ -90,7 +90,7 @@ static void forged_handles(void **)
 	assert_int_equal(p.a.run(&d), ARIES_ST_LOCAL_MDD);
 }
 
-static void out_of_bounds(void **)
+MODEL_TEST(out_of_bounds)
 {
 	Pair p(8192);
 
@@ -111,7 +111,7 @@ static void out_of_bounds(void **)
 	assert_rc(NOT_DONE, GNI_CqGetEvent(p.b.remote, &e));
 }
 
-static void read_only(void **)
+MODEL_TEST(read_only)
 {
 	Rank a(0, 1, 8192), b(1, 2, 8192, 0, kCookie, 100, GNI_MEM_READ_ONLY);
 	gni_mem_handle_t stripped = b.handle;
@@ -131,7 +131,7 @@ static void read_only(void **)
 	assert_int_equal(a.bytes[5], 99);
 }
 
-static void deregistered(void **)
+MODEL_TEST(deregistered)
 {
 	Pair p;
 	gni_mem_handle_t old = p.b.handle;
@@ -140,7 +140,7 @@ static void deregistered(void **)
 	refused(p.a, p.b, old, p.b.at(64), 64, ARIES_ST_MDD);
 }
 
-static void no_such_node(void **)
+MODEL_TEST(no_such_node)
 {
 	Pair p;
 
@@ -150,7 +150,7 @@ static void no_such_node(void **)
 }
 
 /* A node that dies turns posts towards it into error events, within the lease; none is without one. */
-static void dead_node(void **)
+MODEL_TEST(dead_node)
 {
 	Pair p;
 	bool failed = false;
@@ -172,7 +172,7 @@ static void dead_node(void **)
 }
 
 /* Another context's completion queue cannot be named: ids are per NIC handle and checked by the library and the NIC. */
-static void foreign_queue(void **)
+MODEL_TEST(foreign_queue)
 {
 	Rank a(0, 1, 4096), other(0, 2, 4096), b(1, 3, 4096);
 	gni_ep_handle_t ep = nullptr;
@@ -186,12 +186,4 @@ static void foreign_queue(void **)
 	assert_rc(INVALID_PARAM, GNI_MemRegister(a.nic, a.at(0), 64, other.remote, 0, ~0U, &h));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(other_domain),  model_test(wrong_cookie), model_test(forged_handles),
-		model_test(out_of_bounds), model_test(read_only),    model_test(deregistered),
-		model_test(no_such_node),  model_test(dead_node),    model_test(foreign_queue),
-	};
-	return cmocka_run_group_tests_name("isolation over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("isolation over the model")

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-static void suspend_and_resume(void **)
+TEST(suspend_and_resume)
 {
 	Session s;
 
@@ -24,7 +24,7 @@ static void suspend_and_resume(void **)
 	assert_rc(INVALID_PARAM, GNI_ResumeJob(7, 12, 33, 0x1234));
 }
 
-static void every_errno(void **)
+TEST(every_errno)
 {
 	static const struct {
 		int error;
@@ -53,7 +53,7 @@ static void every_errno(void **)
 	assert_rc(INVALID_PARAM, GNI_SuspendJob(0, 1, 33, 0x1234, 0));
 }
 
-static void a_checkpoint_leaves_the_device_alone(void **)
+TEST(a_checkpoint_leaves_the_device_alone)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -72,7 +72,7 @@ static void a_checkpoint_leaves_the_device_alone(void **)
 	assert_int_equal(fake::kernel().file().queues.size(), 2);
 }
 
-static void resuming_undoes_it(void **)
+TEST(resuming_undoes_it)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr;
@@ -90,13 +90,4 @@ static void resuming_undoes_it(void **)
 	assert_rc(INVALID_PARAM, GNI_CdmResume(nullptr));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(suspend_and_resume),
-		cmocka_unit_test(every_errno),
-		cmocka_unit_test(a_checkpoint_leaves_the_device_alone),
-		cmocka_unit_test(resuming_undoes_it),
-	};
-	return cmocka_run_group_tests_name("jobs", tests, nullptr, nullptr);
-}
+TEST_MAIN("jobs")

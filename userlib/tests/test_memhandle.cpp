@@ -18,7 +18,7 @@ static uint8_t crc8_maxim(const unsigned char *bytes, size_t n)
 	return crc;
 }
 
-static void crc_is_maxim(void **)
+TEST(crc_is_maxim)
 {
 	assert_int_equal(crc8_maxim(reinterpret_cast<const unsigned char *>("123456789"), 9), 0xa1);
 	for (uint64_t i = 1; i < 200; i++) {
@@ -28,7 +28,7 @@ static void crc_is_maxim(void **)
 	}
 }
 
-static void encode(void **)
+TEST(encode)
 {
 	gni_mem_handle_t h = gni_hndl_encode({.address = 0x7f1234567000,
 					      .pages = 0x89,
@@ -44,7 +44,7 @@ static void encode(void **)
 		    m.flags == GNI_HNDL_READ_ONLY);
 }
 
-static void second_format(void **)
+TEST(second_format)
 {
 	gni_mem_handle_t h = {0xfff0000000000001, 0};
 
@@ -53,7 +53,7 @@ static void second_format(void **)
 	assert_int_equal(gni_hndl_mdh(&h), 0x123);
 }
 
-static void none_and_damaged(void **)
+TEST(none_and_damaged)
 {
 	gni_mem_handle_t h = {};
 
@@ -64,7 +64,7 @@ static void none_and_damaged(void **)
 	assert_false(gni_hndl_intact(&h));
 }
 
-static void registration_makes_a_handle(void **)
+TEST(registration_makes_a_handle)
 {
 	Session s;
 	gni_mem_handle_t h = {1, 2};
@@ -84,7 +84,7 @@ static void registration_makes_a_handle(void **)
 	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &h));
 }
 
-static void registration_failures(void **)
+TEST(registration_failures)
 {
 	Session s;
 	gni_mem_handle_t h = {1, 2};
@@ -119,7 +119,7 @@ static void registration_failures(void **)
 }
 
 /* Any NIC handle of the process on the device and with the tag will do, no other. */
-static void deregister_through_another_handle(void **)
+TEST(deregister_through_another_handle)
 {
 	Session s;
 	uint32_t address = 0;
@@ -158,7 +158,7 @@ static void deregister_through_another_handle(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(other));
 }
 
-static void walk(void **)
+TEST(walk)
 {
 	Session s;
 	gni_mem_handle_t h = {}, last = {};
@@ -191,7 +191,7 @@ static void walk(void **)
 }
 
 /* A place of the block and a memory domain of the same number are two registrations. */
-static void virtual_and_plain(void **)
+TEST(virtual_and_plain)
 {
 	Session s;
 	const uint32_t number = s.file().registrations.begin()->first;
@@ -205,7 +205,7 @@ static void virtual_and_plain(void **)
 	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &plain));
 }
 
-static void rebuild(void **)
+TEST(rebuild)
 {
 	gni_mem_handle_t from =
 		gni_hndl_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 21, .flags = GNI_HNDL_VMDH});
@@ -220,19 +220,4 @@ static void rebuild(void **)
 	assert_rc(INVALID_PARAM, GNI_RebuildMemHndl(&from, 77, &to));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(crc_is_maxim),
-		cmocka_unit_test(encode),
-		cmocka_unit_test(second_format),
-		cmocka_unit_test(none_and_damaged),
-		cmocka_unit_test(registration_makes_a_handle),
-		cmocka_unit_test(registration_failures),
-		cmocka_unit_test(deregister_through_another_handle),
-		cmocka_unit_test(walk),
-		cmocka_unit_test(virtual_and_plain),
-		cmocka_unit_test(rebuild),
-	};
-	return cmocka_run_group_tests_name("memory handles", tests, nullptr, nullptr);
-}
+TEST_MAIN("memory handles")

@@ -120,7 +120,7 @@ int all_refuse(gni_cdm_handle_t cdm, gni_nic_handle_t nic, gni_cq_handle_t cq, g
 	return 0;
 }
 
-void handles_after_their_end(void **)
+TEST(handles_after_their_end)
 {
 	Session s;
 
@@ -145,7 +145,7 @@ void handles_after_their_end(void **)
 }
 
 /* Values that are no handles at all, and handles of another kind. */
-void foreign_handles(void **)
+TEST(foreign_handles)
 {
 	Session s;
 	char local[256] = {};
@@ -164,7 +164,7 @@ void foreign_handles(void **)
 }
 
 /* An endpoint that is destroyed twice, with a post in flight, gives its place back once. */
-void destroyed_with_posts(void **)
+TEST(destroyed_with_posts)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
@@ -276,7 +276,7 @@ struct Domain : Session {
 	explicit Domain(uint32_t modes = 0) : Session(modes) { assert_rc(SUCCESS, GNI_MemDeregister(nic, &memory)); }
 };
 
-void fork_modes(void **)
+TEST(fork_modes)
 {
 	struct Case {
 		uint32_t modes;
@@ -311,7 +311,7 @@ void fork_modes(void **)
 	}
 }
 
-void overlapping_regions(void **)
+TEST(overlapping_regions)
 {
 	Domain s;
 	Memory m;
@@ -334,7 +334,7 @@ void overlapping_regions(void **)
 }
 
 /* Pages that moved while they were registered are in no region: a child has them. */
-void moved_memory(void **)
+TEST(moved_memory)
 {
 	constexpr size_t kBytes = 4 * kPage;
 	Domain s;
@@ -363,7 +363,7 @@ void moved_memory(void **)
 }
 
 /* A thread that forks meets threads that register: nobody waits for ever, and no page stays behind. */
-void forks_under_registrations(void **)
+TEST(forks_under_registrations)
 {
 	Domain s;
 	Memory m;
@@ -398,7 +398,7 @@ void forks_under_registrations(void **)
 }
 
 /* Against a count for each page. */
-void many_regions(void **)
+TEST(many_regions)
 {
 	constexpr size_t kPages = 64;
 	Domain s;
@@ -446,7 +446,7 @@ void many_regions(void **)
 }
 
 /* The parent's handles are none in a child; a child may have its own. */
-void handles_in_a_child(void **)
+TEST(handles_in_a_child)
 {
 	Session s(GNI_CDM_MODE_FORK_FULLCOPY);
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
@@ -481,18 +481,4 @@ void handles_in_a_child(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(handles_after_their_end),
-		cmocka_unit_test(foreign_handles),
-		cmocka_unit_test(destroyed_with_posts),
-		cmocka_unit_test(fork_modes),
-		cmocka_unit_test(overlapping_regions),
-		cmocka_unit_test(many_regions),
-		cmocka_unit_test(moved_memory),
-		cmocka_unit_test(forks_under_registrations),
-		cmocka_unit_test(handles_in_a_child),
-	};
-	return cmocka_run_group_tests_name("misuse by one thread, and fork", tests, nullptr, nullptr);
-}
+TEST_MAIN("misuse by one thread, and fork")

@@ -13,7 +13,7 @@ static void fill(unsigned char *p, size_t n, unsigned seed)
 		p[i] = static_cast<unsigned char>(i * 31 + i / 251 + seed);
 }
 
-static void fma_puts(void **)
+MODEL_TEST(fma_puts)
 {
 	Pair p;
 
@@ -31,7 +31,7 @@ static void fma_puts(void **)
 	}
 }
 
-static void one_doorbell_for_a_short_put(void **)
+MODEL_TEST(one_doorbell_for_a_short_put)
 {
 	Pair p;
 	uint64_t before = model::counter(0, ARIES_CNT_FMA_TRAPS);
@@ -41,7 +41,7 @@ static void one_doorbell_for_a_short_put(void **)
 	assert_int_equal(model::counter(0, ARIES_CNT_FMA_TRAPS) - before, 1);
 }
 
-static void fma_gets(void **)
+MODEL_TEST(fma_gets)
 {
 	Pair p(262144);
 
@@ -59,7 +59,7 @@ static void fma_gets(void **)
 }
 
 /* bte_limit of a job holds for all of its processes on the node, and the post says so. */
-static void limit_of_transfers(void **)
+MODEL_TEST(limit_of_transfers)
 {
 	Pair p(8 << 20);
 	Rank c(0, 1002, 65536);
@@ -96,7 +96,7 @@ static void limit_of_transfers(void **)
 	assert_int_equal(c.run(&small), 0);
 }
 
-static void rdma(void **)
+MODEL_TEST(rdma)
 {
 	constexpr size_t kSize = size_t{9} << 20;
 	Pair p(kSize);
@@ -118,7 +118,7 @@ static void rdma(void **)
 	}
 }
 
-static void many_block_transfers(void **)
+MODEL_TEST(many_block_transfers)
 {
 	constexpr size_t kCount = 150, kLength = 100000;
 	Pair p((kCount - 1) * 4096 + kLength);
@@ -146,7 +146,7 @@ static void many_block_transfers(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(p.a.ep));
 }
 
-static void all_events(void **)
+MODEL_TEST(all_events)
 {
 	Pair p(65536, GNI_CDM_MODE_DUAL_EVENTS);
 	gni_cq_entry_t e = 0;
@@ -184,7 +184,7 @@ static void all_events(void **)
 }
 
 /* Events at the source carry the source's data, whatever was posted. */
-static void events_of_every_kind(void **)
+MODEL_TEST(events_of_every_kind)
 {
 	Pair p(65536, GNI_CDM_MODE_DUAL_EVENTS);
 	gni_cq_entry_t e = 0;
@@ -210,7 +210,7 @@ static void events_of_every_kind(void **)
 }
 
 /* A put in several doorbells raises one remote event, when all of it is there. */
-static void one_remote_event_for_a_long_put(void **)
+MODEL_TEST(one_remote_event_for_a_long_put)
 {
 	Pair p;
 	gni_cq_entry_t e = 0;
@@ -224,7 +224,7 @@ static void one_remote_event_for_a_long_put(void **)
 	assert_memory_equal(p.a.bytes, p.b.bytes, 10000);
 }
 
-static void sync_flag(void **)
+MODEL_TEST(sync_flag)
 {
 	Pair p;
 	uint64_t flag = 0;
@@ -254,7 +254,7 @@ static void set_word(const Rank &r, size_t offset, uint64_t v)
 	memcpy(r.bytes + offset, &v, 8);
 }
 
-static void atomics(void **)
+MODEL_TEST(atomics)
 {
 	Pair p;
 	struct {
@@ -290,7 +290,7 @@ static void atomics(void **)
 }
 
 /* Both nodes add to one word at once; nothing is lost. */
-static void contended_atomics(void **)
+MODEL_TEST(contended_atomics)
 {
 	constexpr uint64_t kRounds = 3000;
 	Pair p;
@@ -314,7 +314,7 @@ static void contended_atomics(void **)
 	assert_true(word(p.b, 64) == 2 * kRounds);
 }
 
-static void cq_write(void **)
+MODEL_TEST(cq_write)
 {
 	Pair p;
 	gni_cq_entry_t e = 0;
@@ -327,7 +327,7 @@ static void cq_write(void **)
 	assert_true(GNI_CQ_GET_DATA(e) == 0x432101234567);
 }
 
-static void blocked_reader_wakes(void **)
+MODEL_TEST(blocked_reader_wakes)
 {
 	Pair p;
 	std::atomic<int> rc{-1};
@@ -343,7 +343,7 @@ static void blocked_reader_wakes(void **)
 	assert_int_equal(GNI_CQ_GET_INST_ID(e), 1000);
 }
 
-static void remote_queue_overruns(void **)
+MODEL_TEST(remote_queue_overruns)
 {
 	Pair p(65536, 0, 60); /* 63 events fit */
 	gni_cq_entry_t e = 0;
@@ -373,7 +373,7 @@ static void remote_queue_overruns(void **)
 }
 
 /* Registered through one domain object, used through another of the same tag, locally and remotely. */
-static void handles_across_domains_of_a_tag(void **)
+MODEL_TEST(handles_across_domains_of_a_tag)
 {
 	Rank memory(0, 1, 8192), user(0, 2, 4096), peer(1, 3, 8192);
 
@@ -393,7 +393,7 @@ static void handles_across_domains_of_a_tag(void **)
 }
 
 /* UCX and others register memory that begins and ends anywhere. */
-static void unaligned_registration(void **)
+MODEL_TEST(unaligned_registration)
 {
 	Pair p;
 	gni_mem_handle_t h = {};
@@ -406,26 +406,4 @@ static void unaligned_registration(void **)
 	assert_memory_equal(p.b.bytes + 100, p.a.bytes, 300);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(fma_puts),
-		model_test(one_doorbell_for_a_short_put),
-		model_test(fma_gets),
-		model_test(rdma),
-		model_test(limit_of_transfers),
-		model_test(many_block_transfers),
-		model_test(all_events),
-		model_test(events_of_every_kind),
-		model_test(one_remote_event_for_a_long_put),
-		model_test(sync_flag),
-		model_test(atomics),
-		model_test(contended_atomics),
-		model_test(cq_write),
-		model_test(blocked_reader_wakes),
-		model_test(remote_queue_overruns),
-		model_test(handles_across_domains_of_a_tag),
-		model_test(unaligned_registration),
-	};
-	return cmocka_run_group_tests_name("library over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("library over the model")

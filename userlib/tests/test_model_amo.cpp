@@ -70,7 +70,7 @@ template <typename Word> static void check(const Pair &p, const Case<Word> &c)
 	}
 }
 
-static void wide(void **)
+MODEL_TEST(wide)
 {
 	Pair p(65536, kCached);
 	auto f = [](double v) { return std::bit_cast<uint64_t>(v); };
@@ -100,7 +100,7 @@ static void wide(void **)
 		check(p, c);
 }
 
-static void narrow(void **)
+MODEL_TEST(narrow)
 {
 	Pair p(65536, kCached);
 	auto f = [](float v) { return std::bit_cast<uint32_t>(v); };
@@ -125,7 +125,7 @@ static void narrow(void **)
 }
 
 /* The narrow compare-and-swap without a place for the old value; with a flag it is none that returns something. */
-static void narrow_swap_returns_nothing(void **)
+MODEL_TEST(narrow_swap_returns_nothing)
 {
 	Pair p(65536, kCached);
 
@@ -145,7 +145,7 @@ static void narrow_swap_returns_nothing(void **)
 }
 
 /* Whatever the library takes for a command the NIC has, and cached ones only in the mode. */
-static void every_command(void **)
+MODEL_TEST(every_command)
 {
 	for (uint32_t modes : {0U, kCached}) {
 		Pair p(65536, modes);
@@ -172,7 +172,7 @@ static void every_command(void **)
 }
 
 /* The NIC does not rely on the library: a process that rings itself gets an error. */
-static void gate_is_in_the_nic(void **)
+MODEL_TEST(gate_is_in_the_nic)
 {
 	Pair p;
 
@@ -184,7 +184,7 @@ static void gate_is_in_the_nic(void **)
 }
 
 /* N12 as a process sees it: counts at the target, results in its memory at once. */
-static void cache(void **)
+MODEL_TEST(cache)
 {
 	Pair p(65536, kCached);
 
@@ -204,7 +204,7 @@ static void cache(void **)
 }
 
 /* Both nodes add floating-point numbers and narrow ones to neighbouring words. */
-static void contended(void **)
+MODEL_TEST(contended)
 {
 	constexpr unsigned kRounds = 2000;
 	Pair p(65536, kCached);
@@ -234,7 +234,7 @@ static void contended(void **)
 	assert_true(load<float>(p.b, 1028) == static_cast<float>(kRounds));
 }
 
-static void flagged_atomics(void **)
+MODEL_TEST(flagged_atomics)
 {
 	Pair p;
 
@@ -255,7 +255,7 @@ static void flagged_atomics(void **)
 }
 
 /* Short, of several packets, of several doorbells: one flag behind all of it, and no event needed to see it. */
-static void flagged_gets(void **)
+MODEL_TEST(flagged_gets)
 {
 	Pair p(262144);
 
@@ -276,18 +276,4 @@ static void flagged_gets(void **)
 	assert_int_equal(load<uint32_t>(p.a, kHere + 8), 0);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(wide),
-		model_test(narrow),
-		model_test(narrow_swap_returns_nothing),
-		model_test(every_command),
-		model_test(gate_is_in_the_nic),
-		model_test(cache),
-		model_test(contended),
-		model_test(flagged_atomics),
-		model_test(flagged_gets),
-	};
-	return cmocka_run_group_tests_name("atomics over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("atomics over the model")

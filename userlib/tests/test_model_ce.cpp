@@ -151,9 +151,7 @@ static int tree_start(void **)
 	return 0;
 }
 
-#define tree_test(function) cmocka_unit_test_setup_teardown(function, tree_start, world_stop)
-
-static void sums_and_barriers(void **)
+TEST_BETWEEN(sums_and_barriers, tree_start, world_stop)
 {
 	Tree t;
 
@@ -180,7 +178,7 @@ static void sums_and_barriers(void **)
 	t.run(GNI_FMA_CE_AND_S, [](uint32_t) { return std::pair{uint64_t{0}, uint64_t{0}}; });
 }
 
-static void minimum_with_index(void **)
+TEST_BETWEEN(minimum_with_index, tree_start, world_stop)
 {
 	Tree t;
 	auto value = [](uint32_t n) {
@@ -200,7 +198,7 @@ static void minimum_with_index(void **)
 }
 
 /* The value is there, and an error code that asks to look at the exceptions. */
-static void exceptions(void **)
+TEST_BETWEEN(exceptions, tree_start, world_stop)
 {
 	Tree t;
 	auto third = [](uint32_t n) { return std::pair{std::bit_cast<uint64_t>(1.0 / (3 + n)), uint64_t{0}}; };
@@ -223,7 +221,7 @@ static void exceptions(void **)
  * Result blocks where their address is an offset: in a region of two pieces, of which the second lies before the first,
  * and by a handle that a client has built for a place. The library writes to them, too.
  */
-static void blocks_at_offsets(void **)
+TEST_BETWEEN(blocks_at_offsets, tree_start, world_stop)
 {
 	constexpr size_t kPageBytes = 4096;
 	Tree t;
@@ -304,7 +302,7 @@ static void blocks_at_offsets(void **)
 }
 
 /* Four on one NIC at a time, a fifth is refused (N21). */
-static void resources(void **)
+TEST_BETWEEN(resources, tree_start, world_stop)
 {
 	Tree t;
 	gni_ce_handle_t more[4] = {};
@@ -317,7 +315,7 @@ static void resources(void **)
 }
 
 /* Each posts a row of collectives at once; the library hands them over one by one. */
-static void back_to_back(void **)
+TEST_BETWEEN(back_to_back, tree_start, world_stop)
 {
 	constexpr size_t kRow = 40;
 	Tree t;
@@ -355,7 +353,7 @@ static void back_to_back(void **)
 }
 
 /* An 8-node barrier must take fewer traps than 3 a node: this one takes one a node, and no interrupt. */
-static void traps(void **)
+TEST_BETWEEN(traps, tree_start, world_stop)
 {
 	Tree t;
 	uint64_t before[2] = {}, after[2] = {};
@@ -385,7 +383,7 @@ static void traps(void **)
 }
 
 /* Only its own child, of its own domain, on the right node. */
-static void protection(void **)
+TEST_BETWEEN(protection, tree_start, world_stop)
 {
 	Tree t;
 	model::allow(0x999, 44);
@@ -422,7 +420,7 @@ static void protection(void **)
 }
 
 /* Contributions to different operations: the same error for all. */
-static void mismatch(void **)
+TEST_BETWEEN(mismatch, tree_start, world_stop)
 {
 	Tree t;
 	gni_post_descriptor_t d[kTreeNodes];
@@ -438,7 +436,7 @@ static void mismatch(void **)
 }
 
 /* A process that ends takes its engine with it: an error for all the others, once. */
-static void death_of_an_engine(void **)
+TEST_BETWEEN(death_of_an_engine, tree_start, world_stop)
 {
 	for (bool node : {false, true}) {
 		if (node) {
@@ -466,7 +464,7 @@ static void death_of_an_engine(void **)
 }
 
 /* A leaf on another node than its engine, with none of its own: it ends, its node lives on. */
-static void death_of_a_leaf(void **)
+TEST_BETWEEN(death_of_a_leaf, tree_start, world_stop)
 {
 	for (uint32_t victim : {1U, 5U}) {
 		if (victim == 5) {
@@ -492,13 +490,4 @@ static void death_of_a_leaf(void **)
 	}
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		tree_test(sums_and_barriers), tree_test(minimum_with_index), tree_test(exceptions),
-		tree_test(resources),         tree_test(back_to_back),       tree_test(traps),
-		tree_test(protection),        tree_test(mismatch),           tree_test(death_of_an_engine),
-		tree_test(death_of_a_leaf),   tree_test(blocks_at_offsets),
-	};
-	return cmocka_run_group_tests_name("collectives over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("collectives over the model")

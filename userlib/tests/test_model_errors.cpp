@@ -25,7 +25,7 @@ static void fail(const Rank &from, const Rank &to)
 	assert_int_equal(from.run(&d), ARIES_ST_BOUNDS);
 }
 
-static void both_sides_are_told(void **)
+MODEL_TEST(both_sides_are_told)
 {
 	Pair p;
 	gni_err_handle_t at_a = subscribed(p.a.nic), at_b = subscribed(p.b.nic);
@@ -48,7 +48,7 @@ static void both_sides_are_told(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(at_b));
 }
 
-static void the_mask_decides(void **)
+MODEL_TEST(the_mask_decides)
 {
 	Pair p;
 	gni_err_handle_t err = subscribed(p.a.nic, GNI_ERRMASK_TRANSIENT);
@@ -69,7 +69,7 @@ static void the_mask_decides(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(err));
 }
 
-static void nothing_of_another_tag(void **)
+MODEL_TEST(nothing_of_another_tag)
 {
 	model::allow(kOtherCookie, kOtherPtag);
 	Rank other(0, 7, 4096, 0, kOtherCookie);
@@ -105,7 +105,7 @@ static void nothing_of_another_tag(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(all));
 }
 
-static void a_full_queue_leaves_a_gap(void **)
+MODEL_TEST(a_full_queue_leaves_a_gap)
 {
 	Pair p;
 	gni_err_handle_t err = subscribed(p.a.nic, 0xff, 3);
@@ -123,7 +123,7 @@ static void a_full_queue_leaves_a_gap(void **)
 	assert_rc(SUCCESS, GNI_ReleaseErrors(err));
 }
 
-static void a_waiter_keeps_the_subscription(void **)
+MODEL_TEST(a_waiter_keeps_the_subscription)
 {
 	Pair p;
 	gni_err_handle_t err = subscribed(p.a.nic);
@@ -147,14 +147,4 @@ static void a_waiter_keeps_the_subscription(void **)
 	assert_rc(INVALID_PARAM, GNI_GetErrorEvent(err, e));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(both_sides_are_told),
-		model_test(the_mask_decides),
-		model_test(nothing_of_another_tag),
-		model_test(a_full_queue_leaves_a_gap),
-		model_test(a_waiter_keeps_the_subscription),
-	};
-	return cmocka_run_group_tests_name("error events over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("error events over the model")

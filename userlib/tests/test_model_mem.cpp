@@ -26,7 +26,7 @@ gni_post_descriptor_t put(const Rank &from, const gni_mem_handle_t &to, uint64_t
 }
 
 /* Peers reach a reserved region page by page, as it is updated. */
-void reserve_and_update(void **)
+MODEL_TEST(reserve_and_update)
 {
 	Pair p;
 	const size_t pages = 8;
@@ -70,7 +70,7 @@ void reserve_and_update(void **)
 	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
 }
 
-void updates_refused(void **)
+MODEL_TEST(updates_refused)
 {
 	Pair p;
 	const uint64_t start = reinterpret_cast<uintptr_t>(model::memory(1, 4 * kPageBytes));
@@ -101,7 +101,7 @@ void updates_refused(void **)
 }
 
 /* The pieces follow each other, each in whole pages, and addresses are offsets. */
-void segments(void **)
+MODEL_TEST(segments)
 {
 	Pair p;
 	unsigned char *memory = model::memory(1, 16 * kPageBytes);
@@ -146,7 +146,7 @@ void segments(void **)
 	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
 }
 
-void segments_refused(void **)
+MODEL_TEST(segments_refused)
 {
 	Pair p;
 	gni_mem_segment_t list[] = {{p.b.at(0), 8}, {p.b.at(kPageBytes), 8}};
@@ -171,7 +171,7 @@ void segments_refused(void **)
 }
 
 /* N04: all ranks register at the same place, and know each other's handles without asking. */
-void same_handle_everywhere(void **)
+MODEL_TEST(same_handle_everywhere)
 {
 	Pair p;
 	gni_mem_handle_t ha = {}, hb = {}, computed = {}, other = {};
@@ -225,7 +225,7 @@ void same_handle_everywhere(void **)
 }
 
 /* Regions of pieces have places, too: one value names them at all ranks, and offsets are the same anyway. */
-void segments_at_a_place(void **)
+MODEL_TEST(segments_at_a_place)
 {
 	Pair p;
 	unsigned char *memory = model::memory(1, 8 * kPageBytes);
@@ -268,11 +268,4 @@ void segments_at_a_place(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(reserve_and_update), model_test(updates_refused),        model_test(segments),
-		model_test(segments_refused),   model_test(same_handle_everywhere), model_test(segments_at_a_place),
-	};
-	return cmocka_run_group_tests_name("regions in pieces", tests, nullptr, nullptr);
-}
+TEST_MAIN("regions in pieces")

@@ -18,7 +18,7 @@ int start_four(void **)
 }
 
 /* The spare node's process answers to the address of the one that has died. */
-void replaced(void **)
+TEST_BETWEEN(replaced, start_four, world_stop)
 {
 	gni_ntt_entry_t entries[] = {{0, 0, 0}, {2, 0, 0}, {1, 0, 0}};
 	gni_ntt_descriptor_t table = {};
@@ -66,10 +66,4 @@ void replaced(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(replaced, start_four, world_stop),
-	};
-	return cmocka_run_group_tests_name("node translation", tests, nullptr, nullptr);
-}
+TEST_MAIN("node translation")

@@ -84,7 +84,7 @@ std::string share_path()
 	return std::string(ugni::sys::share_directory) + "/kgni0-msgq-" + std::to_string(geteuid()) + "-00001234";
 }
 
-void size(void **)
+TEST(size)
 {
 	gni_msgq_attr_t a = attributes();
 	uint32_t bytes = 0;
@@ -105,7 +105,7 @@ void size(void **)
 	assert_rc(INVALID_PARAM, GNI_MsgqSize(&a, &bytes));
 }
 
-void attributes_out_of_range(void **)
+TEST(attributes_out_of_range)
 {
 	Session s;
 	gni_msgq_handle_t q = nullptr;
@@ -130,7 +130,7 @@ void attributes_out_of_range(void **)
 	refused([](auto &a) { a.rcv_cq_sz = 0; });
 }
 
-void init_codes(void **)
+TEST(init_codes)
 {
 	Session s;
 	Other other;
@@ -169,7 +169,7 @@ void init_codes(void **)
 	assert_rc(INVALID_STATE, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 }
 
-void no_shared_memory(void **)
+TEST(no_shared_memory)
 {
 	Session s;
 	gni_msgq_attr_t a = attributes();
@@ -196,7 +196,7 @@ void no_shared_memory(void **)
 	close(fd);
 }
 
-void instances_meet(void **)
+TEST(instances_meet)
 {
 	Session s;
 	Other other, same_id(77), another_domain(77, 0x9999), late(80);
@@ -256,7 +256,7 @@ void instances_meet(void **)
 }
 
 /* A group that one has left before all had come takes nobody any more. */
-void group_that_fails(void **)
+TEST(group_that_fails)
 {
 	Session s;
 	Other b, c, d(79);
@@ -273,7 +273,7 @@ void group_that_fails(void **)
 	assert_rc(SUCCESS, d.init(a));
 }
 
-void handles(void **)
+TEST(handles)
 {
 	Queue s;
 	gni_msgq_ep_attr_t record = {};
@@ -301,7 +301,7 @@ void handles(void **)
 	assert_int_equal(s.file().registrations.size(), 1);
 }
 
-void connection_codes(void **)
+TEST(connection_codes)
 {
 	Queue s;
 	gni_msgq_ep_attr_t record = {}, got = {};
@@ -347,7 +347,7 @@ void connection_codes(void **)
 	assert_rc(NO_MATCH, s.send());
 }
 
-void send_codes(void **)
+TEST(send_codes)
 {
 	Queue s;
 	gni_ep_handle_t ep = nullptr, foreign = nullptr;
@@ -381,7 +381,7 @@ void send_codes(void **)
 }
 
 /* What of a message the NIC gets. */
-void one_doorbell(void **)
+TEST(one_doorbell)
 {
 	Queue s;
 
@@ -408,7 +408,7 @@ void one_doorbell(void **)
 }
 
 /* The NIC refuses for good: one event that says so, and the slot is free. */
-void refused_by_the_nic(void **)
+TEST(refused_by_the_nic)
 {
 	Queue s;
 	gni_cq_entry_t e = 0;
@@ -429,7 +429,7 @@ void refused_by_the_nic(void **)
 	assert_rc(SUCCESS, GNI_MsgqConnRelease(s.q, 6));
 }
 
-void progress_codes(void **)
+TEST(progress_codes)
 {
 	Queue s;
 
@@ -463,7 +463,7 @@ void progress_codes(void **)
 }
 
 /* Events that no peer can have asked for are passed over. */
-void events_from_nowhere(void **)
+TEST(events_from_nowhere)
 {
 	Queue s;
 	fake::Queue &received = *s.file().queues.rbegin()->second;
@@ -477,7 +477,7 @@ void events_from_nowhere(void **)
 }
 
 /* The domain goes with everything open. */
-void domain_goes(void **)
+TEST(domain_goes)
 {
 	auto s = std::make_unique<Queue>();
 
@@ -491,23 +491,4 @@ void domain_goes(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(size),
-		cmocka_unit_test(attributes_out_of_range),
-		cmocka_unit_test(init_codes),
-		cmocka_unit_test(no_shared_memory),
-		cmocka_unit_test(instances_meet),
-		cmocka_unit_test(group_that_fails),
-		cmocka_unit_test(handles),
-		cmocka_unit_test(connection_codes),
-		cmocka_unit_test(send_codes),
-		cmocka_unit_test(one_doorbell),
-		cmocka_unit_test(refused_by_the_nic),
-		cmocka_unit_test(progress_codes),
-		cmocka_unit_test(events_from_nowhere),
-		cmocka_unit_test(domain_goes),
-	};
-	return cmocka_run_group_tests_name("message queues, codes", tests, nullptr, nullptr);
-}
+TEST_MAIN("message queues, codes")

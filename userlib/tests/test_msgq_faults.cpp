@@ -36,7 +36,7 @@ uint32_t statistic(const MsgqRank &r, gni_statistic_t which)
 	return value;
 }
 
-void repeated_until_it_arrives(void **)
+MODEL_TEST(repeated_until_it_arrives)
 {
 	MsgqPair p(4);
 	uint32_t repeated = 0;
@@ -54,7 +54,7 @@ void repeated_until_it_arrives(void **)
 	assert_int_equal(statistic(p.a, GNI_STAT_SMSG_RETRANS_COUNT), repeated);
 }
 
-void packets_that_come_twice(void **)
+MODEL_TEST(packets_that_come_twice)
 {
 	MsgqPair p(4);
 
@@ -69,7 +69,7 @@ void packets_that_come_twice(void **)
 }
 
 /* Damage is known to its receiver: the slot is free again. */
-void not_repeated(void **)
+MODEL_TEST(not_repeated)
 {
 	MsgqPair p(4);
 
@@ -88,7 +88,7 @@ void not_repeated(void **)
 }
 
 /* A message of which nobody knows keeps its slot; with the last one the connection is at its end. */
-void fate_unknown(void **)
+MODEL_TEST(fate_unknown)
 {
 	MsgqPair p(4);
 
@@ -123,7 +123,7 @@ void fate_unknown(void **)
 }
 
 /* Credits that are lost are sent again by later looks: the sender does not hang. */
-void lost_credits(void **)
+MODEL_TEST(lost_credits)
 {
 	MsgqPair p(4);
 
@@ -159,7 +159,7 @@ void lost_credits(void **)
 }
 
 /* While credits are due a wait looks after them. */
-void lost_credits_and_a_wait(void **)
+MODEL_TEST(lost_credits_and_a_wait)
 {
 	MsgqPair p(1);
 
@@ -171,7 +171,7 @@ void lost_credits_and_a_wait(void **)
 }
 
 /* So does one that is long: nobody else would. */
-void lost_credits_and_a_long_wait(void **)
+MODEL_TEST(lost_credits_and_a_long_wait)
 {
 	MsgqPair p(1);
 
@@ -193,7 +193,7 @@ void lost_credits_and_a_long_wait(void **)
 }
 
 /* The answer is lost, the message is not: it comes once, and its send is a success. */
-void lost_responses(void **)
+MODEL_TEST(lost_responses)
 {
 	MsgqPair p(4);
 
@@ -211,7 +211,7 @@ void lost_responses(void **)
 }
 
 /* The slot is read, and tells that the message is there: it is not put again, nor is another's in its place. */
-void arrived_is_not_repeated(void **)
+MODEL_TEST(arrived_is_not_repeated)
 {
 	MsgqPair p(4);
 	uint64_t packets = 0;
@@ -231,7 +231,7 @@ void arrived_is_not_repeated(void **)
 }
 
 /* While its fate is open the connection is ended and made anew: it is not put into the new one. */
-void connection_ends_meanwhile(void **)
+MODEL_TEST(connection_ends_meanwhile)
 {
 	gni_msgq_attr_t two = msgq_attrs(2, 4);
 	MsgqRank a0(0, 10, two), a1(0, 11, two), b(1, 20, msgq_attrs(1, 4));
@@ -258,7 +258,7 @@ void connection_ends_meanwhile(void **)
 }
 
 /* What is refused for certain gives its slot back; a message of unknown fate that is read after all, too. */
-void slots_come_back(void **)
+MODEL_TEST(slots_come_back)
 {
 	MsgqPair p(2);
 	gni_cq_entry_t e;
@@ -288,7 +288,7 @@ void slots_come_back(void **)
  * The message has arrived and was read, and other instances of the node have used its slot since, twice: it is not put
  * again, on top of theirs.
  */
-void slot_goes_round_meanwhile(void **)
+MODEL_TEST(slot_goes_round_meanwhile)
 {
 	for (unsigned times = 1; times <= 4; times++) {
 		gni_msgq_attr_t two = msgq_attrs(2, 1);
@@ -312,7 +312,7 @@ void slot_goes_round_meanwhile(void **)
 }
 
 /* A link is cut for a while. What is sent meanwhile waits, and the order stays. */
-void cut_link(void **)
+MODEL_TEST(cut_link)
 {
 	MsgqPair p(8);
 	const auto begin = Clock::now();
@@ -354,7 +354,7 @@ void cut_link(void **)
 }
 
 /* A queue that cannot block is looked at until the time is over, or a message has come. */
-void waits_without_the_mode(void **)
+MODEL_TEST(waits_without_the_mode)
 {
 	gni_msgq_attr_t attrs = msgq_attrs();
 
@@ -376,7 +376,7 @@ void waits_without_the_mode(void **)
 }
 
 /* Two threads release, or make, the same queue; a third one's files stay its own. */
-void two_threads_end_it(void **)
+MODEL_TEST(two_threads_end_it)
 {
 	for (unsigned round = 0; round < 20; round++) {
 		Rank r(0, 5, 4096);
@@ -423,7 +423,7 @@ void two_threads_end_it(void **)
 	}
 }
 
-void dead_peer(void **)
+MODEL_TEST(dead_peer)
 {
 	MsgqPair p(4);
 	gni_return_t rc;
@@ -452,7 +452,7 @@ void dead_peer(void **)
 }
 
 /* The instance has left, its node is there: an answer, and no slot is lost. */
-void peer_has_left(void **)
+MODEL_TEST(peer_has_left)
 {
 	gni_msgq_attr_t two = msgq_attrs(2);
 	MsgqRank a(0, 10, msgq_attrs()), b0(1, 20, two), b1(1, 21, two);
@@ -492,7 +492,7 @@ struct Vandal : Rank {
 };
 
 /* Header, number, sender: each is covered by the check. The other message is not touched. */
-void damaged_messages(void **)
+MODEL_TEST(damaged_messages)
 {
 	for (unsigned word = 0; word < 3; word++) {
 		MsgqPair p(4, 64, false);
@@ -511,7 +511,7 @@ void damaged_messages(void **)
 	}
 }
 
-void damaged_credits(void **)
+MODEL_TEST(damaged_credits)
 {
 	MsgqPair p(4, 64, false);
 	gni_msgq_ep_attr_t of_a = p.a.reserve(p.b.address), of_b = p.b.reserve(p.a.address);
@@ -533,28 +533,4 @@ void damaged_credits(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(repeated_until_it_arrives),
-		model_test(packets_that_come_twice),
-		model_test(not_repeated),
-		model_test(fate_unknown),
-		model_test(lost_credits),
-		model_test(lost_credits_and_a_wait),
-		model_test(lost_credits_and_a_long_wait),
-		model_test(lost_responses),
-		model_test(arrived_is_not_repeated),
-		model_test(slot_goes_round_meanwhile),
-		model_test(connection_ends_meanwhile),
-		model_test(slots_come_back),
-		model_test(cut_link),
-		model_test(waits_without_the_mode),
-		model_test(two_threads_end_it),
-		model_test(dead_peer),
-		model_test(peer_has_left),
-		model_test(damaged_messages),
-		model_test(damaged_credits),
-	};
-	return cmocka_run_group_tests_name("message queues, faults", tests, nullptr, nullptr);
-}
+TEST_MAIN("message queues, faults")

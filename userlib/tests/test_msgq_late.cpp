@@ -44,7 +44,7 @@ void expect_nothing_more(MsgqRank &r)
 	assert_true(r.heard.empty());
 }
 
-void repeated_until_it_arrives(void **)
+MODEL_TEST(repeated_until_it_arrives)
 {
 	const Held held;
 	MsgqPair p(4);
@@ -68,7 +68,7 @@ void repeated_until_it_arrives(void **)
 }
 
 /* Those behind it are there already. It comes after them: a slot is no place in an order. */
-void among_others(void **)
+MODEL_TEST(among_others)
 {
 	const Held held;
 	MsgqPair p(8);
@@ -95,7 +95,7 @@ void among_others(void **)
 }
 
 /* One that stays away has its event, and gives its slot back once the way is open and it is known to be away. */
-void in_vain(void **)
+MODEL_TEST(in_vain)
 {
 	const Held held;
 	MsgqPair p(4);
@@ -120,7 +120,7 @@ void in_vain(void **)
 }
 
 /* Nobody knows what became of four messages: the sender is told that there will be no slot, instead of waiting. */
-void fate_unknown(void **)
+MODEL_TEST(fate_unknown)
 {
 	const Held held;
 	MsgqPair p(4);
@@ -137,7 +137,7 @@ void fate_unknown(void **)
 }
 
 /* Credits that get lost on their way: the sender does not hang. */
-void lost_credits(void **)
+MODEL_TEST(lost_credits)
 {
 	const Held held;
 	MsgqPair p(4);
@@ -159,7 +159,7 @@ void lost_credits(void **)
 }
 
 /* The end of an endpoint, a connection, a queue and a domain with messages on their way, lost, and repeated. */
-void ends_with_messages_under_way(void **)
+MODEL_TEST(ends_with_messages_under_way)
 {
 	const Held held;
 
@@ -213,7 +213,7 @@ struct Stream {
 	bool over(uint32_t most) const { return ended == most && come.size() == most; }
 };
 
-void both_ways(void **)
+MODEL_TEST(both_ways)
 {
 	const Held held;
 	MsgqPair p(4);
@@ -235,16 +235,4 @@ void both_ways(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(repeated_until_it_arrives),
-		model_test(among_others),
-		model_test(in_vain),
-		model_test(fate_unknown),
-		model_test(lost_credits),
-		model_test(ends_with_messages_under_way),
-		model_test(both_ways),
-	};
-	return cmocka_run_group_tests_name("message queues whose messages are lost late", tests, nullptr, nullptr);
-}
+TEST_MAIN("message queues whose messages are lost late")

@@ -8,7 +8,7 @@
 namespace
 {
 
-void one_message(void **)
+MODEL_TEST(one_message)
 {
 	MsgqPair p;
 
@@ -20,7 +20,7 @@ void one_message(void **)
 	assert_true(p.a.heard.empty());
 }
 
-void both_ways_many_times(void **)
+MODEL_TEST(both_ways_many_times)
 {
 	MsgqPair p(4);
 
@@ -35,7 +35,7 @@ void both_ways_many_times(void **)
 	}
 }
 
-void lengths_of_both_parts(void **)
+MODEL_TEST(lengths_of_both_parts)
 {
 	MsgqPair p;
 	char part[129];
@@ -59,7 +59,7 @@ void lengths_of_both_parts(void **)
 	assert_int_equal(p.b.heard.front().tag, 9);
 }
 
-void credits_come_back(void **)
+MODEL_TEST(credits_come_back)
 {
 	for (uint32_t slots : {1U, 2U, 3U, 8U, 33U, 64U, 100U}) {
 		MsgqPair p(slots, 256);
@@ -84,7 +84,7 @@ void credits_come_back(void **)
 	}
 }
 
-void no_room_for_the_event(void **)
+MODEL_TEST(no_room_for_the_event)
 {
 	MsgqPair p(1024, 1024);
 	unsigned sent = 0;
@@ -102,7 +102,7 @@ void no_room_for_the_event(void **)
 	assert_string_equal(p.b.heard.back().text.c_str(), "y");
 }
 
-void callback_stops(void **)
+MODEL_TEST(callback_stops)
 {
 	MsgqPair p;
 
@@ -119,7 +119,7 @@ void callback_stops(void **)
 	p.b.expect(p.a, "3");
 }
 
-void timeout(void **)
+MODEL_TEST(timeout)
 {
 	MsgqPair p;
 
@@ -131,7 +131,7 @@ void timeout(void **)
 }
 
 /* Endpoints without a queue report to the queue of the message queue. */
-void queue_of_sends(void **)
+MODEL_TEST(queue_of_sends)
 {
 	MsgqPair p;
 	gni_ep_handle_t ep = nullptr;
@@ -160,7 +160,7 @@ void queue_of_sends(void **)
 }
 
 /* Two instances on each of two nodes share one connection that the first ones make. */
-void instances_share_a_connection(void **)
+MODEL_TEST(instances_share_a_connection)
 {
 	gni_msgq_attr_t attrs = msgq_attrs(2);
 	MsgqRank a0(0, 10, attrs), a1(0, 11, attrs), b0(1, 20, attrs), b1(1, 21, attrs);
@@ -189,7 +189,7 @@ void instances_share_a_connection(void **)
 }
 
 /* The first instance of the other node, whose memory leads to the credits, has left. */
-void credits_find_another_way(void **)
+MODEL_TEST(credits_find_another_way)
 {
 	gni_msgq_attr_t attrs = msgq_attrs(2, 4);
 	MsgqRank b(1, 20, msgq_attrs(1, 4));
@@ -207,7 +207,7 @@ void credits_find_another_way(void **)
 	assert_rc(SUCCESS, GNI_MsgqConnRelease(a1.q, b.address));
 }
 
-void within_a_node(void **)
+MODEL_TEST(within_a_node)
 {
 	gni_msgq_attr_t attrs = msgq_attrs(2, 4);
 	MsgqRank a0(0, 10, attrs), a1(0, 11, attrs);
@@ -223,7 +223,14 @@ void within_a_node(void **)
 	}
 }
 
-void three_nodes(void **)
+int world_of_three(void **)
+{
+	model::start(3);
+	model::allow(kCookie, kPtag);
+	return 0;
+}
+
+TEST_BETWEEN(three_nodes, world_of_three, world_stop)
 {
 	gni_msgq_attr_t attrs = msgq_attrs(1, 4);
 	MsgqRank a(0, 1, attrs), b(1, 2, attrs), c(2, 3, attrs);
@@ -246,7 +253,7 @@ void three_nodes(void **)
 }
 
 /* The smallest receive queue has 64 slots. */
-void overrun(void **)
+MODEL_TEST(overrun)
 {
 	gni_msgq_attr_t one = msgq_attrs(1, 200, 2), two = msgq_attrs(2, 200, 2);
 	MsgqRank b(1, 20, one);
@@ -279,7 +286,7 @@ void overrun(void **)
 }
 
 /* Messages whose events were lost are in high slots, later ones in low slots that were free meanwhile. */
-void overrun_and_slots_used_again(void **)
+MODEL_TEST(overrun_and_slots_used_again)
 {
 	MsgqPair p(120, 2);
 	unsigned sent = 0;
@@ -299,7 +306,7 @@ void overrun_and_slots_used_again(void **)
 }
 
 /* One node has connected, the other one not yet: its messages wait, and are in order. */
-void early_messages(void **)
+MODEL_TEST(early_messages)
 {
 	MsgqPair p(8, 64, false);
 	gni_msgq_ep_attr_t of_a = p.a.reserve(p.b.address), of_b = p.b.reserve(p.a.address);
@@ -324,7 +331,7 @@ void early_messages(void **)
 	}
 }
 
-void connected_again(void **)
+MODEL_TEST(connected_again)
 {
 	MsgqPair p(4);
 
@@ -352,7 +359,7 @@ void connected_again(void **)
 }
 
 /* An event that was not read names a slot that has another message by now. */
-void events_of_an_old_connection(void **)
+MODEL_TEST(events_of_an_old_connection)
 {
 	MsgqPair p(8);
 
@@ -373,7 +380,7 @@ void events_of_an_old_connection(void **)
 }
 
 /* A new group of the same domain while members of the old one are still there. */
-void next_group(void **)
+MODEL_TEST(next_group)
 {
 	MsgqPair p;
 	MsgqRank c(0, 2000, msgq_attrs()), d(1, 2001, msgq_attrs());
@@ -404,7 +411,7 @@ int reply(uint32_t, uint32_t, void *, uint8_t, void *data)
 	return 1;
 }
 
-void calls_from_the_callback(void **)
+MODEL_TEST(calls_from_the_callback)
 {
 	MsgqRank a(0, 1, msgq_attrs()), b(1, 2, msgq_attrs());
 	Replier r = {&b, &a, GNI_RC_SUCCESS};
@@ -418,13 +425,6 @@ void calls_from_the_callback(void **)
 	assert_int_equal(r.nested, GNI_RC_INVALID_STATE);
 	assert_rc(SUCCESS, a.progress());
 	a.expect(b, "answer");
-}
-
-int world_of_three(void **)
-{
-	model::start(3);
-	model::allow(kCookie, kPtag);
-	return 0;
 }
 
 /* What a receiver does with its first message. */
@@ -460,7 +460,7 @@ struct Receiver {
 };
 
 /* A receiver that does not return has received its message; the queue goes on, and ends. */
-void receivers_that_do_not_return(void **)
+MODEL_TEST(receivers_that_do_not_return)
 {
 	for (const bool ends : {false, true}) {
 		MsgqPair p(8, 64, false);
@@ -487,29 +487,4 @@ void receivers_that_do_not_return(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(one_message),
-		model_test(both_ways_many_times),
-		model_test(lengths_of_both_parts),
-		model_test(credits_come_back),
-		model_test(no_room_for_the_event),
-		model_test(callback_stops),
-		model_test(timeout),
-		model_test(queue_of_sends),
-		model_test(instances_share_a_connection),
-		model_test(credits_find_another_way),
-		model_test(within_a_node),
-		cmocka_unit_test_setup_teardown(three_nodes, world_of_three, world_stop),
-		model_test(overrun),
-		model_test(overrun_and_slots_used_again),
-		model_test(early_messages),
-		model_test(connected_again),
-		model_test(events_of_an_old_connection),
-		model_test(next_group),
-		model_test(calls_from_the_callback),
-		model_test(receivers_that_do_not_return),
-	};
-	return cmocka_run_group_tests_name("message queues", tests, nullptr, nullptr);
-}
+TEST_MAIN("message queues")

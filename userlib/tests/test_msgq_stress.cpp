@@ -115,7 +115,14 @@ void run(Random &r, uint32_t nodes, const gni_msgq_attr_t &attrs, bool losses, u
 	assert_true(w.stalls > 0);
 }
 
-void against_queues(void **)
+int world_of_three(void **)
+{
+	model::start(3);
+	model::allow(kCookie, kPtag);
+	return 0;
+}
+
+TEST_BETWEEN(against_queues, world_of_three, world_stop)
 {
 	Random r(20261121);
 
@@ -125,7 +132,7 @@ void against_queues(void **)
 }
 
 /* A mailbox with more slots than the receive queue: events are lost, and others are read after the message. */
-void overruns(void **)
+MODEL_TEST(overruns)
 {
 	Random r(7);
 	World w(2, 1, msgq_attrs(1, 150, 2));
@@ -147,7 +154,7 @@ void overruns(void **)
 	assert_true(sent > 20000);
 }
 
-void against_queues_with_losses(void **)
+TEST_BETWEEN(against_queues_with_losses, world_of_three, world_stop)
 {
 	Random r(4);
 
@@ -156,7 +163,7 @@ void against_queues_with_losses(void **)
 }
 
 /* Each instance in a thread of its own, as processes would be: two senders of one node fight for slots. */
-void all_at_once(void **)
+MODEL_TEST(all_at_once)
 {
 	constexpr uint32_t kMessages = 10000;
 	World w(2, 2, msgq_attrs(2, 8, 16));
@@ -216,13 +223,6 @@ void all_at_once(void **)
 	assert_int_equal(good, 4);
 }
 
-int world_of_three(void **)
-{
-	model::start(3);
-	model::allow(kCookie, kPtag);
-	return 0;
-}
-
 /* ---- released while another thread uses it ---- */
 
 struct User {
@@ -266,7 +266,7 @@ void *use_for_ever(void *argument)
 }
 
 /* Who is late is refused and ends; the next queue has nothing of it. */
-void released_in_use(void **)
+MODEL_TEST(released_in_use)
 {
 	for (unsigned round = 0; round < 30; round++) {
 		{
@@ -301,14 +301,4 @@ void released_in_use(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(against_queues, world_of_three, world_stop),
-		cmocka_unit_test_setup_teardown(against_queues_with_losses, world_of_three, world_stop),
-		model_test(overruns),
-		model_test(all_at_once),
-		model_test(released_in_use),
-	};
-	return cmocka_run_group_tests_name("message queues against plain queues", tests, nullptr, nullptr);
-}
+TEST_MAIN("message queues against plain queues")

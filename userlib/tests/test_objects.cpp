@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-static void null_and_garbage_handles(void **)
+TEST(null_and_garbage_handles)
 {
 	Session s;
 	auto *garbage_ep = reinterpret_cast<gni_ep_handle_t>(0x1234567);
@@ -45,7 +45,7 @@ static void null_and_garbage_handles(void **)
 	assert_rc(INVALID_PARAM, GNI_EpCreate(s.nic, garbage_cq, &s.ep));
 }
 
-static void destroyed_handles(void **)
+TEST(destroyed_handles)
 {
 	Session s;
 	gni_ep_handle_t ep = s.ep, other = nullptr;
@@ -72,7 +72,7 @@ static void destroyed_handles(void **)
 	assert_int_equal(fake::kernel().files.size(), 0);
 }
 
-static void slots_are_used_again(void **)
+TEST(slots_are_used_again)
 {
 	Session s;
 	std::set<gni_ep_handle_t> seen;
@@ -88,7 +88,7 @@ static void slots_are_used_again(void **)
 
 /* Endpoints that end before their posts leave nothing behind when the domain does: more of them than there are slots.
  */
-static void posts_outlived_their_endpoint(void **)
+TEST(posts_outlived_their_endpoint)
 {
 	constexpr uint32_t each = 4096;
 	constexpr uint32_t domains = (1U << 18) / each + 2;
@@ -110,7 +110,7 @@ static void posts_outlived_their_endpoint(void **)
 }
 
 /* Clients use the low 24 bits of an endpoint's handle as its id; 0 and 1 are theirs. */
-static void endpoint_handles_as_ids(void **)
+TEST(endpoint_handles_as_ids)
 {
 	Session s;
 	std::set<uint64_t> ids;
@@ -124,7 +124,7 @@ static void endpoint_handles_as_ids(void **)
 	}
 }
 
-static void everything_open_at_the_end(void **)
+TEST(everything_open_at_the_end)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -139,7 +139,7 @@ static void everything_open_at_the_end(void **)
 	assert_int_equal(fake::kernel().files.size(), 0);
 }
 
-static void cdm_modes(void **)
+TEST(cdm_modes)
 {
 	gni_cdm_handle_t cdm = nullptr;
 
@@ -157,7 +157,7 @@ static void cdm_modes(void **)
 }
 
 /* The variable undoes one mode, and only with the value 0. */
-static void sharing_by_environment(void **)
+TEST(sharing_by_environment)
 {
 	constexpr uint32_t kRest = GNI_CDM_MODE_FORK_FULLCOPY | GNI_CDM_MODE_DLA_ENABLE_FORWARDING;
 	const struct {
@@ -181,7 +181,7 @@ static void sharing_by_environment(void **)
 	}
 }
 
-static void attach_codes(void **)
+TEST(attach_codes)
 {
 	gni_cdm_handle_t cdm = nullptr;
 	gni_nic_handle_t nic = nullptr, before = nullptr;
@@ -229,7 +229,7 @@ static void attach_codes(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 }
 
-static void nearest_without_devices(void **)
+TEST(nearest_without_devices)
 {
 	gni_cdm_handle_t cdm = nullptr;
 	gni_nic_handle_t nic = nullptr;
@@ -259,7 +259,7 @@ static void nearest_without_devices(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 }
 
-static void queries(void **)
+TEST(queries)
 {
 	int count = 0, ids[2] = {-1, -1};
 	uint32_t address = 0, cpu = 0, version = 0, granularity = 0;
@@ -303,7 +303,7 @@ static void queries(void **)
 	assert_int_equal(fake::kernel().files.size(), 0);
 }
 
-static void configure_job(void **)
+TEST(configure_job)
 {
 	gni_job_limits_t limits;
 
@@ -350,7 +350,7 @@ static void configure_job(void **)
 	assert_rc(NO_MATCH, GNI_ConfigureJob(3, 42, 33, 0x1234, nullptr));
 }
 
-static void node_translation(void **)
+TEST(node_translation)
 {
 	gni_ntt_entry_t entries[2] = {{100, 0, 0}, {200, 300, 2}};
 	gni_ntt_descriptor_t table = {};
@@ -400,7 +400,7 @@ static void node_translation(void **)
 	assert_int_equal(fake::kernel().files.size(), 0);
 }
 
-static void injection(void **)
+TEST(injection)
 {
 	gni_bi_desc_t d = {};
 
@@ -418,7 +418,7 @@ static void injection(void **)
 	assert_rc(INVALID_PARAM, GNI_SetBIConfig(0, 101, 25, 0));
 }
 
-static void statistics(void **)
+TEST(statistics)
 {
 	Session s;
 	uint32_t value = 7;
@@ -432,24 +432,4 @@ static void statistics(void **)
 	assert_rc(INVALID_PARAM, GNI_GetNicStat(nullptr, GNI_STAT_SMSG_DLA_STALL, &value));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(null_and_garbage_handles),
-		cmocka_unit_test(destroyed_handles),
-		cmocka_unit_test(slots_are_used_again),
-		cmocka_unit_test(posts_outlived_their_endpoint),
-		cmocka_unit_test(endpoint_handles_as_ids),
-		cmocka_unit_test(everything_open_at_the_end),
-		cmocka_unit_test(cdm_modes),
-		cmocka_unit_test(sharing_by_environment),
-		cmocka_unit_test(attach_codes),
-		cmocka_unit_test(nearest_without_devices),
-		cmocka_unit_test(queries),
-		cmocka_unit_test(configure_job),
-		cmocka_unit_test(node_translation),
-		cmocka_unit_test(injection),
-		cmocka_unit_test(statistics),
-	};
-	return cmocka_run_group_tests_name("handles and queries", tests, nullptr, nullptr);
-}
+TEST_MAIN("handles and queries")

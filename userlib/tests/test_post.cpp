@@ -23,7 +23,7 @@ static gni_return_t reap(const Session &s, gni_post_descriptor_t **d, gni_cq_ent
 	return rc;
 }
 
-static void put_of_8_bytes(void **)
+TEST(put_of_8_bytes)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -61,7 +61,7 @@ static void put_of_8_bytes(void **)
 	assert_null(back);
 }
 
-static void event_data(void **)
+TEST(event_data)
 {
 	Session s(GNI_CDM_MODE_DUAL_EVENTS);
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 8, GNI_CQMODE_DUAL_EVENTS);
@@ -86,7 +86,7 @@ static void event_data(void **)
 	assert_int_equal(s.file().fma().local_event, 0x111111);
 }
 
-static void both_events_need_the_mode(void **)
+TEST(both_events_need_the_mode)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 8, GNI_CQMODE_DUAL_EVENTS);
@@ -97,7 +97,7 @@ static void both_events_need_the_mode(void **)
 	assert_int_equal(fake::kernel().doorbells.size(), 0);
 }
 
-static void put_in_pieces(void **)
+TEST(put_in_pieces)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 5000);
@@ -123,7 +123,7 @@ static void put_in_pieces(void **)
 }
 
 /* The second piece fails: the rest is left out and the one event tells. */
-static void failed_piece(void **)
+TEST(failed_piece)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 5000, GNI_CQMODE_GLOBAL_EVENT | GNI_CQMODE_REMOTE_EVENT);
@@ -151,7 +151,7 @@ static void failed_piece(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
 }
 
-static void get_in_pieces(void **)
+TEST(get_in_pieces)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_GET, 0x20000);
@@ -172,7 +172,7 @@ static void get_in_pieces(void **)
 	assert_rc(SUCCESS, reap(s, &back));
 }
 
-static void put_with_sync_flag(void **)
+TEST(put_with_sync_flag)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT_W_SYNCFLAG, 3000);
@@ -191,7 +191,7 @@ static void put_with_sync_flag(void **)
 	}
 }
 
-static void lengths_and_alignment(void **)
+TEST(lengths_and_alignment)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 0);
@@ -233,7 +233,7 @@ static void lengths_and_alignment(void **)
 	assert_rc(SUCCESS, GNI_PostRdma(s.ep, &d));
 }
 
-static void atomics(void **)
+TEST(atomics)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_AMO);
@@ -284,7 +284,7 @@ static void atomics(void **)
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 }
 
-static void flagged_responses(void **)
+TEST(flagged_responses)
 {
 	Session s;
 	gni_post_descriptor_t *back = nullptr;
@@ -313,7 +313,7 @@ static void flagged_responses(void **)
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 }
 
-static void atomics_the_nic_lacks(void **)
+TEST(atomics_the_nic_lacks)
 {
 	Session first;
 	fake::kernel().caps = ARIES_ID_CAPS_AMO64_MASK;
@@ -339,7 +339,7 @@ static void atomics_the_nic_lacks(void **)
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 }
 
-static void opcode_structure(void **)
+TEST(opcode_structure)
 {
 	unsigned count = 0, narrow = 0, cached = 0, fetching = 0, floating = 0;
 
@@ -359,7 +359,7 @@ static void opcode_structure(void **)
 	assert_int_equal(floating, 24);
 }
 
-static void block_transfers(void **)
+TEST(block_transfers)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_RDMA_GET, 4096);
@@ -398,7 +398,7 @@ static void block_transfers(void **)
 }
 
 /* FMA posts must not look at the check code: clients build handles without one. */
-static void fma_ignores_the_check_code(void **)
+TEST(fma_ignores_the_check_code)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -409,7 +409,7 @@ static void fma_ignores_the_check_code(void **)
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 }
 
-static void block_queue_limit(void **)
+TEST(block_queue_limit)
 {
 	fake::reset();
 	Session s(0, 4000);
@@ -434,7 +434,7 @@ static void block_queue_limit(void **)
 }
 
 /* The NIC takes no more: told by the call, and everything is as before, so that it can be tried for ever. */
-static void block_not_taken(void **)
+TEST(block_not_taken)
 {
 	Session s(GNI_CDM_MODE_DUAL_EVENTS, 40);
 	gni_post_descriptor_t d = s.post(GNI_POST_RDMA_PUT, 8, GNI_CQMODE_DUAL_EVENTS);
@@ -461,7 +461,7 @@ static void block_not_taken(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
 }
 
-static void queue_size_bounds_posts(void **)
+TEST(queue_size_bounds_posts)
 {
 	Session s(GNI_CDM_MODE_DUAL_EVENTS, 31);
 	std::vector<gni_post_descriptor_t> d(40, s.post(GNI_POST_FMA_PUT));
@@ -485,7 +485,7 @@ static void queue_size_bounds_posts(void **)
 	assert_int_equal(posted, 15);
 }
 
-static void silent_posts(void **)
+TEST(silent_posts)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT, 8, GNI_CQMODE_SILENT);
@@ -506,7 +506,7 @@ static void silent_posts(void **)
 	assert_int_equal(d.status, GNI_RC_TRANSACTION_ERROR);
 }
 
-static void cq_write(void **)
+TEST(cq_write)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_CQWRITE);
@@ -526,7 +526,7 @@ static void cq_write(void **)
 	assert_rc(INVALID_PARAM, GNI_PostRdma(s.ep, &d));
 }
 
-static void refused_posts(void **)
+TEST(refused_posts)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -557,7 +557,7 @@ static void refused_posts(void **)
 }
 
 /* An endpoint destroyed with a post in flight: the descriptor still comes back. */
-static void endpoint_destroyed_in_flight(void **)
+TEST(endpoint_destroyed_in_flight)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_RDMA_PUT);
@@ -571,7 +571,7 @@ static void endpoint_destroyed_in_flight(void **)
 }
 
 /* Ids wrap long before posts do. */
-static void many_posts(void **)
+TEST(many_posts)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -585,31 +585,4 @@ static void many_posts(void **)
 	}
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(put_of_8_bytes),
-		cmocka_unit_test(event_data),
-		cmocka_unit_test(both_events_need_the_mode),
-		cmocka_unit_test(put_in_pieces),
-		cmocka_unit_test(failed_piece),
-		cmocka_unit_test(get_in_pieces),
-		cmocka_unit_test(put_with_sync_flag),
-		cmocka_unit_test(lengths_and_alignment),
-		cmocka_unit_test(atomics),
-		cmocka_unit_test(flagged_responses),
-		cmocka_unit_test(atomics_the_nic_lacks),
-		cmocka_unit_test(opcode_structure),
-		cmocka_unit_test(block_transfers),
-		cmocka_unit_test(fma_ignores_the_check_code),
-		cmocka_unit_test(block_queue_limit),
-		cmocka_unit_test(block_not_taken),
-		cmocka_unit_test(queue_size_bounds_posts),
-		cmocka_unit_test(silent_posts),
-		cmocka_unit_test(cq_write),
-		cmocka_unit_test(refused_posts),
-		cmocka_unit_test(endpoint_destroyed_in_flight),
-		cmocka_unit_test(many_posts),
-	};
-	return cmocka_run_group_tests_name("posts", tests, nullptr, nullptr);
-}
+TEST_MAIN("posts")

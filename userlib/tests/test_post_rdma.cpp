@@ -53,7 +53,7 @@ aries_bte_desc slot_after(Session &s, gni_post_descriptor_t &d)
 }
 
 /* The same post as the first of its kind, and as one that follows another with the same regions. */
-void same_slot(void **)
+TEST(same_slot)
 {
 	const Change changes[] = {
 		[](gni_post_descriptor_t &) {},
@@ -78,7 +78,7 @@ void same_slot(void **)
 	}
 }
 
-void queue_named(void **)
+TEST(queue_named)
 {
 	Warm s;
 	gni_cq_handle_t other = nullptr;
@@ -99,7 +99,7 @@ void queue_named(void **)
 	assert_ptr_equal(back, &d);
 }
 
-void refused(void **)
+TEST(refused)
 {
 	Warm s;
 	gni_post_descriptor_t good = s.post(GNI_POST_RDMA_PUT, 4096);
@@ -134,7 +134,7 @@ void refused(void **)
 }
 
 /* Handles of nothing are no pair of handles, even before there was one. */
-void nothing_named(void **)
+TEST(nothing_named)
 {
 	Warm s;
 	gni_post_descriptor_t d = s.post(GNI_POST_RDMA_PUT, 64);
@@ -144,7 +144,7 @@ void nothing_named(void **)
 }
 
 /* A read-only region may be a source, and a target of no put. */
-void read_only(void **)
+TEST(read_only)
 {
 	Warm s;
 	gni_mem_handle_t constant = {};
@@ -163,7 +163,7 @@ void read_only(void **)
 }
 
 /* The last transfer that may be queued, the last room in the queue. */
-void limits(void **)
+TEST(limits)
 {
 	Warm s(0, 15);
 	gni_post_descriptor_t d[16];
@@ -181,11 +181,4 @@ void limits(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(same_slot),     cmocka_unit_test(queue_named), cmocka_unit_test(refused),
-		cmocka_unit_test(nothing_named), cmocka_unit_test(read_only),   cmocka_unit_test(limits),
-	};
-	return cmocka_run_group_tests_name("block transfers between known regions", tests, nullptr, nullptr);
-}
+TEST_MAIN("block transfers between known regions")

@@ -291,7 +291,7 @@ void wrong(const char *function, const char *what, const std::string &said)
 	_fail(__FILE__, __LINE__);
 }
 
-void one_line_each(void **)
+TEST(one_line_each)
 {
 	const Variable on("UGNI_DEBUG", "1");
 	Objects o;
@@ -309,7 +309,7 @@ void one_line_each(void **)
 }
 
 /* Of a queue whose endpoint is gone, but not the events of what it has posted. */
-void a_queue_of_outstanding_posts(void **)
+TEST(a_queue_of_outstanding_posts)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -324,7 +324,7 @@ void a_queue_of_outstanding_posts(void **)
 	assert_int_equal(GNI_RC_INVALID_PARAM, registered());
 }
 
-void nothing_unasked(void **)
+TEST(nothing_unasked)
 {
 	Objects o;
 
@@ -336,7 +336,7 @@ void nothing_unasked(void **)
 	}
 }
 
-void none_is_left_out(void **)
+TEST(none_is_left_out)
 {
 	Objects o;
 	std::set<std::string> missing;
@@ -356,13 +356,4 @@ void none_is_left_out(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(none_is_left_out),
-		cmocka_unit_test(one_line_each),
-		cmocka_unit_test(nothing_unasked),
-		cmocka_unit_test(a_queue_of_outstanding_posts),
-	};
-	return cmocka_run_group_tests_name("refusals have a cause", tests, nullptr, nullptr);
-}
+TEST_MAIN("refusals have a cause")

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-static void sizes(void **)
+MODEL_TEST(sizes)
 {
 	Talk t({.credits = 4, .largest = 65535});
 	unsigned seed = 0;
@@ -34,7 +34,7 @@ static void sizes(void **)
 	assert_true(t.a.surroundings_untouched() && t.b.surroundings_untouched());
 }
 
-static void one_doorbell(void **)
+MODEL_TEST(one_doorbell)
 {
 	Talk t({.credits = 64});
 
@@ -61,7 +61,7 @@ static void one_doorbell(void **)
 	assert_in_range(traps, model::polls() ? 0 : 200, model::polls() ? 202 : 200);
 }
 
-static void message_stays_until_released(void **)
+MODEL_TEST(message_stays_until_released)
 {
 	Talk t;
 	void *first = nullptr, *again = nullptr;
@@ -84,7 +84,7 @@ static void message_stays_until_released(void **)
 	t.b.expect("two", 4);
 }
 
-static void tags(void **)
+MODEL_TEST(tags)
 {
 	Talk t;
 	void *p = nullptr;
@@ -111,7 +111,7 @@ static void tags(void **)
 
 /* Messages run out first, then come back with Release, by a put of their own; less than half may still be on the way.
  */
-static void mailbox_credits(void **)
+MODEL_TEST(mailbox_credits)
 {
 	Talk t({.credits = 8, .largest = 64});
 
@@ -132,7 +132,7 @@ static void mailbox_credits(void **)
 	assert_int_equal(t.a.statistic(GNI_STAT_SMSG_MBOX_CREDITS_STALL), 0);
 }
 
-static void one_credit(void **)
+MODEL_TEST(one_credit)
 {
 	Talk t({.credits = 1, .largest = 100});
 
@@ -146,7 +146,7 @@ static void one_credit(void **)
 }
 
 /* Space runs out before the credits do; four messages of the largest size fit, more with more memory. */
-static void buffer_credits(void **)
+MODEL_TEST(buffer_credits)
 {
 	for (uint32_t extra : {0U, 100000U}) {
 		Talk t({.credits = 64, .largest = 16384, .extra = extra});
@@ -172,7 +172,7 @@ static void buffer_credits(void **)
  * With a tag the limit is not msg_maxsize, but a quarter of the ring: four of
  * them are on the way at any time, at any place of the ring's end.
  */
-static void longer_with_a_tag(void **)
+MODEL_TEST(longer_with_a_tag)
 {
 	for (uint32_t extra : {0U, 10000U, 400000U}) {
 		Talk t({.credits = 8, .largest = 2048, .extra = extra});
@@ -199,7 +199,7 @@ static void longer_with_a_tag(void **)
 }
 
 /* Every position of the ring's end relative to a message; a message is always in one piece. */
-static void ring_wraps(void **)
+MODEL_TEST(ring_wraps)
 {
 	Talk t({.credits = 16, .largest = 1000, .extra = 64});
 
@@ -217,7 +217,7 @@ static void ring_wraps(void **)
 }
 
 /* The source queue is full of events: nothing is sent. */
-static void request_stall(void **)
+MODEL_TEST(request_stall)
 {
 	Talk t({.credits = 1000, .largest = 8, .remote_entries = 2000});
 	unsigned n = 0;
@@ -234,7 +234,7 @@ static void request_stall(void **)
 	assert_rc(NOT_DONE, t.b.look());
 }
 
-static void unaligned_mailboxes(void **)
+MODEL_TEST(unaligned_mailboxes)
 {
 	for (uint32_t skew : {1, 3, 8, 40, 63, 64, 65, 4095}) {
 		Talk t({.credits = 3, .largest = 3000, .skew = skew, .extra = skew % 5});
@@ -252,7 +252,7 @@ static void unaligned_mailboxes(void **)
 }
 
 /* Back to back in one registration, from an odd address on. */
-static void many_mailboxes_in_one_registration(void **)
+MODEL_TEST(many_mailboxes_in_one_registration)
 {
 	constexpr unsigned kBoxes = 20;
 	Shape shape = {.credits = 4, .largest = 500};
@@ -297,7 +297,7 @@ static void many_mailboxes_in_one_registration(void **)
 
 /* The peer is ready first: data and events wait for the local SmsgInit and EpSetEventData. */
 /* Regions of virtual handles count from their start; both sides know both by the addresses that they were given. */
-static void mailboxes_in_virtual_regions(void **)
+MODEL_TEST(mailboxes_in_virtual_regions)
 {
 	Talk t({.credits = 2, .largest = 200, .skew = 8, .extra = 4096}, false);
 
@@ -321,7 +321,7 @@ static void mailboxes_in_virtual_regions(void **)
 	assert_true(t.a.surroundings_untouched() && t.b.surroundings_untouched());
 }
 
-static void early_messages(void **)
+MODEL_TEST(early_messages)
 {
 	Talk t({}, false);
 	gni_cq_entry_t e = 0;
@@ -345,7 +345,7 @@ static void early_messages(void **)
 }
 
 /* What another connection left in the memory is no message; its end gives back what it had. */
-static void mailbox_memory_again(void **)
+MODEL_TEST(mailbox_memory_again)
 {
 	Talk t;
 	Side c(1, 1002, {});
@@ -380,7 +380,7 @@ static void mailbox_memory_again(void **)
 }
 
 /* Two domains of one process on one NIC, and an endpoint bound to itself. */
-static void loopback(void **)
+MODEL_TEST(loopback)
 {
 	Shape shape = {.credits = 2, .largest = 300};
 	Side a(0, 1, shape), b(0, 2, shape), self(0, 3, shape);
@@ -402,7 +402,7 @@ static void loopback(void **)
 	}
 }
 
-static void return_codes(void **)
+MODEL_TEST(return_codes)
 {
 	Talk t({}, false);
 	unsigned int size = 0;
@@ -467,26 +467,4 @@ static void return_codes(void **)
 	assert_rc(NOT_DONE, GNI_SmsgRelease(t.a.ep));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(sizes),
-		model_test(one_doorbell),
-		model_test(message_stays_until_released),
-		model_test(tags),
-		model_test(mailbox_credits),
-		model_test(one_credit),
-		model_test(buffer_credits),
-		model_test(longer_with_a_tag),
-		model_test(ring_wraps),
-		model_test(request_stall),
-		model_test(unaligned_mailboxes),
-		model_test(many_mailboxes_in_one_registration),
-		model_test(mailboxes_in_virtual_regions),
-		model_test(early_messages),
-		model_test(mailbox_memory_again),
-		model_test(loopback),
-		model_test(return_codes),
-	};
-	return cmocka_run_group_tests_name("short messages over the model", tests, nullptr, nullptr);
-}
+TEST_MAIN("short messages over the model")

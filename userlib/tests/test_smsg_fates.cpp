@@ -34,7 +34,7 @@ bool sends_soon(Side &s, const std::string &what, uint32_t id = 0)
 }
 
 /* The message has arrived, the answer is lost: with each type, count of credits and size, at each place of the ring. */
-void lost_response(void **)
+MODEL_TEST(lost_response)
 {
 	for (auto type : {GNI_SMSG_TYPE_MBOX, GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT}) {
 		/* A plain mailbox does not repeat the first part of a longer one. */
@@ -65,7 +65,7 @@ void lost_response(void **)
 }
 
 /* None of many answers comes; the sender gives up, or not, but never goes past what it does not know. */
-void many_lost_responses(void **)
+MODEL_TEST(many_lost_responses)
 {
 	for (auto type : {GNI_SMSG_TYPE_MBOX, GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT}) {
 		for (uint16_t credits : {2, 16}) {
@@ -105,7 +105,7 @@ void many_lost_responses(void **)
 }
 
 /* The credit of a message tells that it has arrived before anybody has asked. */
-void credit_tells_the_fate(void **)
+MODEL_TEST(credit_tells_the_fate)
 {
 	Talk t({.credits = 2, .largest = 64, .type = GNI_SMSG_TYPE_MBOX});
 	gni_cq_entry_t e;
@@ -125,7 +125,7 @@ void credit_tells_the_fate(void **)
 }
 
 /* The receiver looks after events alone, as clients do; the credit it sent while its link was down is lost. */
-void lost_credit(void **)
+MODEL_TEST(lost_credit)
 {
 	for (const char *fault : {"link", "drop", "drop-response"}) {
 		Talk t({.credits = 8, .largest = 64});
@@ -149,7 +149,7 @@ void lost_credit(void **)
 }
 
 /* Nobody has to ask for it: the very next release tells once more. */
-void lost_credit_is_told_again(void **)
+MODEL_TEST(lost_credit_is_told_again)
 {
 	Talk t({.credits = 8, .largest = 64});
 	const auto told = [] { return model::counter(1, ARIES_CNT_FMA_TRAPS); };
@@ -170,7 +170,7 @@ void lost_credit_is_told_again(void **)
 }
 
 /* A mailbox that does not repeat: what is lost is lost, and its event says so. */
-void plain_mailbox_does_not_repeat(void **)
+MODEL_TEST(plain_mailbox_does_not_repeat)
 {
 	Talk t({.credits = 4, .largest = 64, .type = GNI_SMSG_TYPE_MBOX});
 	gni_cq_entry_t e;
@@ -189,7 +189,7 @@ void plain_mailbox_does_not_repeat(void **)
 }
 
 /* Behind a message of unknown fate there is room for another one only if there is room for both. */
-void no_room_behind(void **)
+MODEL_TEST(no_room_behind)
 {
 	Talk t({.credits = 2, .largest = 64, .type = GNI_SMSG_TYPE_MBOX});
 	gni_cq_entry_t e;
@@ -211,7 +211,7 @@ void no_room_behind(void **)
 }
 
 /* Asking costs nothing that counts while the receiver is just slow. */
-void asks_with_growing_pauses(void **)
+MODEL_TEST(asks_with_growing_pauses)
 {
 	Talk t({.credits = 2, .largest = 64});
 
@@ -234,7 +234,7 @@ void asks_with_growing_pauses(void **)
 }
 
 /* The peer's link is cut: repeated with pauses, and there when it is back. */
-void cut_link(void **)
+MODEL_TEST(cut_link)
 {
 	Talk t;
 	gni_cq_entry_t e;
@@ -283,7 +283,7 @@ void cut_link(void **)
 }
 
 /* Endpoint, queue and domain end while a message is being repeated. */
-void ends_meanwhile(void **)
+MODEL_TEST(ends_meanwhile)
 {
 	gni_cq_entry_t e;
 
@@ -327,7 +327,7 @@ void ends_meanwhile(void **)
 }
 
 /* Nobody has read or cleared the mailboxes; in any order of the two sides. */
-void reconnected(void **)
+MODEL_TEST(reconnected)
 {
 	for (unsigned order = 0; order < 2; order++) {
 		for (unsigned unread = 0; unread <= 4; unread++) {
@@ -361,7 +361,7 @@ void reconnected(void **)
 }
 
 /* The receiver looks before the other side has connected anew: it sees the old messages, and all of the new ones. */
-void looks_too_early(void **)
+MODEL_TEST(looks_too_early)
 {
 	for (unsigned unread = 1; unread <= 4; unread++) {
 		Talk t({.credits = 4, .largest = 64});
@@ -389,7 +389,7 @@ void looks_too_early(void **)
  * One side connects anew while the other one goes on in the earlier connection: sends, reads, gives credits. Nothing of
  * that disturbs the new connection, whatever slot it comes to.
  */
-void goes_on_meanwhile(void **)
+MODEL_TEST(goes_on_meanwhile)
 {
 	for (unsigned before = 0; before < 6; before++) {
 		for (unsigned late = 0; late <= 4; late++) {
@@ -437,7 +437,7 @@ void goes_on_meanwhile(void **)
 }
 
 /* Words of one slot differ from turn to turn whatever their check is: equal ones would be one message less. */
-void headers_take_turns(void **)
+MODEL_TEST(headers_take_turns)
 {
 	for (uint16_t credits : {1, 2, 3, 16}) {
 		Talk t({.credits = credits, .largest = 64});
@@ -455,7 +455,7 @@ void headers_take_turns(void **)
 }
 
 /* Messages that were there first, from a peer that cannot be asked for a while. */
-void early_and_cut_off(void **)
+MODEL_TEST(early_and_cut_off)
 {
 	Talk t({.credits = 4, .largest = 64});
 
@@ -479,7 +479,7 @@ void early_and_cut_off(void **)
 }
 
 /* A mailbox that is registered without a queue takes messages; its owner polls. */
-void mailbox_without_a_queue(void **)
+MODEL_TEST(mailbox_without_a_queue)
 {
 	Talk t({.credits = 4, .largest = 5000}, false);
 	gni_cq_entry_t e;
@@ -502,7 +502,7 @@ void mailbox_without_a_queue(void **)
 	assert_int_equal(t.a.statistic(GNI_STAT_SMSG_RETRANS_COUNT), 0);
 }
 
-void aligned_to_16(void **)
+MODEL_TEST(aligned_to_16)
 {
 	for (uint32_t skew : {0, 5, 64}) {
 		Talk t({.credits = 4, .largest = 300, .skew = skew});
@@ -519,26 +519,4 @@ void aligned_to_16(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(lost_response),
-		model_test(many_lost_responses),
-		model_test(credit_tells_the_fate),
-		model_test(lost_credit),
-		model_test(lost_credit_is_told_again),
-		model_test(plain_mailbox_does_not_repeat),
-		model_test(no_room_behind),
-		model_test(asks_with_growing_pauses),
-		model_test(cut_link),
-		model_test(ends_meanwhile),
-		model_test(reconnected),
-		model_test(looks_too_early),
-		model_test(goes_on_meanwhile),
-		model_test(headers_take_turns),
-		model_test(early_and_cut_off),
-		model_test(mailbox_without_a_queue),
-		model_test(aligned_to_16),
-	};
-	return cmocka_run_group_tests_name("fates of short messages", tests, nullptr, nullptr);
-}
+TEST_MAIN("fates of short messages")

@@ -27,7 +27,7 @@ static void expect_failed(const Side &s, uint32_t msg_id, uint32_t local_event, 
 	assert_rc(NOT_DONE, s.sent(&e));
 }
 
-static void repeated_until_it_arrives(void **)
+MODEL_TEST(repeated_until_it_arrives)
 {
 	Talk t({.credits = 8, .largest = 8192});
 	uint32_t repeats = 0;
@@ -52,7 +52,7 @@ static void repeated_until_it_arrives(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(t.a.ep));
 }
 
-static void not_repeated_for_ever(void **)
+MODEL_TEST(not_repeated_for_ever)
 {
 	Talk t;
 
@@ -73,7 +73,7 @@ static void not_repeated_for_ever(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(t.a.ep));
 }
 
-static void plain_mailbox_reports_at_once(void **)
+MODEL_TEST(plain_mailbox_reports_at_once)
 {
 	Talk t({.credits = 8, .largest = 5000, .type = GNI_SMSG_TYPE_MBOX});
 
@@ -91,7 +91,7 @@ static void plain_mailbox_reports_at_once(void **)
 }
 
 /* The mailbox's memory is gone: no repetition helps. */
-static void deregistered_mailbox(void **)
+MODEL_TEST(deregistered_mailbox)
 {
 	Talk t;
 	gni_mem_handle_t h = t.b.handle;
@@ -102,7 +102,7 @@ static void deregistered_mailbox(void **)
 	assert_int_equal(t.a.statistic(GNI_STAT_SMSG_RETRANS_COUNT), 0);
 }
 
-static void dead_peer(void **)
+MODEL_TEST(dead_peer)
 {
 	Talk t;
 
@@ -130,7 +130,7 @@ static uint64_t *line(const Side &s, unsigned number)
 	return reinterpret_cast<uint64_t *>(s.bytes + size_t{number} * 64);
 }
 
-static void damaged_header(void **)
+MODEL_TEST(damaged_header)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
 		Talk t;
@@ -143,7 +143,7 @@ static void damaged_header(void **)
 	}
 }
 
-static void damaged_slot_without_a_message(void **)
+MODEL_TEST(damaged_slot_without_a_message)
 {
 	Talk t;
 
@@ -151,7 +151,7 @@ static void damaged_slot_without_a_message(void **)
 	assert_rc(INVALID_STATE, t.b.look());
 }
 
-static void damaged_credits(void **)
+MODEL_TEST(damaged_credits)
 {
 	{
 		Talk t;
@@ -166,7 +166,7 @@ static void damaged_credits(void **)
 }
 
 /* Who owns a mailbox may clear it while messages are under way: that is no damage, and credits come again. */
-static void cleared_mailbox(void **)
+MODEL_TEST(cleared_mailbox)
 {
 	Talk t({.credits = 2, .largest = 64});
 
@@ -184,7 +184,7 @@ static void cleared_mailbox(void **)
 }
 
 /* A repetition whose first attempt has arrived after all puts the header word of a released message there again. */
-static void message_twice(void **)
+MODEL_TEST(message_twice)
 {
 	Talk t({.credits = 2, .largest = 64});
 
@@ -200,7 +200,7 @@ static void message_twice(void **)
 }
 
 /* Events get lost, messages do not: drain the queue, then look into the mailbox. */
-static void receive_queue_overruns(void **)
+MODEL_TEST(receive_queue_overruns)
 {
 	Talk t({.credits = 200, .largest = 64, .remote_entries = 60});
 	gni_cq_entry_t e = 0;
@@ -227,7 +227,7 @@ static void receive_queue_overruns(void **)
 }
 
 /* Modifiers and accessors agree about the entry of a send that failed. */
-static void entry_of_a_failed_send(void **)
+MODEL_TEST(entry_of_a_failed_send)
 {
 	Talk t;
 	gni_cq_entry_t e;
@@ -254,21 +254,4 @@ static void entry_of_a_failed_send(void **)
 	assert_int_equal(GNI_CQ_GET_SOURCE(e), ARIES_SRC_FMA);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(repeated_until_it_arrives),
-		model_test(not_repeated_for_ever),
-		model_test(plain_mailbox_reports_at_once),
-		model_test(deregistered_mailbox),
-		model_test(dead_peer),
-		model_test(damaged_header),
-		model_test(damaged_slot_without_a_message),
-		model_test(damaged_credits),
-		model_test(cleared_mailbox),
-		model_test(message_twice),
-		model_test(receive_queue_overruns),
-		model_test(entry_of_a_failed_send),
-	};
-	return cmocka_run_group_tests_name("short messages under faults", tests, nullptr, nullptr);
-}
+TEST_MAIN("short messages under faults")

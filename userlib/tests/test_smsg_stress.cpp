@@ -128,7 +128,7 @@ void run(Random &r, const Shape &shape, bool losses)
 	assert_true(t.a.surroundings_untouched() && t.b.surroundings_untouched());
 }
 
-void against_queues(void **)
+MODEL_TEST(against_queues)
 {
 	Random r(20261121);
 
@@ -138,7 +138,7 @@ void against_queues(void **)
 	run(r, {.credits = 8, .largest = 2048, .extra = 1000}, false);
 }
 
-void against_queues_with_losses(void **)
+MODEL_TEST(against_queues_with_losses)
 {
 	Random r(4);
 
@@ -147,7 +147,7 @@ void against_queues_with_losses(void **)
 }
 
 /* Each side in a thread of its own, as two processes would be. */
-void both_at_once(void **)
+MODEL_TEST(both_at_once)
 {
 	constexpr unsigned kMessages = 20000;
 	Talk t({.credits = 16, .largest = 4000});
@@ -192,12 +192,4 @@ void both_at_once(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(against_queues),
-		model_test(against_queues_with_losses),
-		model_test(both_at_once),
-	};
-	return cmocka_run_group_tests_name("short messages against plain queues", tests, nullptr, nullptr);
-}
+TEST_MAIN("short messages against plain queues")

@@ -208,13 +208,13 @@ void sweep(gni_smsg_type_t type, uint16_t credits)
 	assert_true(t.a.surroundings_untouched() && t.b.surroundings_untouched());
 }
 
-void each_doorbell(void **)
+MODEL_TEST(each_doorbell)
 {
 	for (uint16_t credits : {1, 2, 3, 16})
 		sweep(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT, credits);
 }
 
-void each_doorbell_of_plain_mailboxes(void **)
+MODEL_TEST(each_doorbell_of_plain_mailboxes)
 {
 	for (uint16_t credits : {2, 16})
 		sweep(GNI_SMSG_TYPE_MBOX, credits);
@@ -269,7 +269,7 @@ int flapper_stop(void **state)
 }
 
 /* Links of both sides flap while all kinds of faults come and go; repeats are few, so that sends fail, too. */
-void flapping_links(void **)
+TEST_BETWEEN(flapping_links, world_start, flapper_stop)
 {
 	std::minstd_rand random(seed());
 	Talk t({.credits = 16, .largest = 200, .remote_entries = 4000});
@@ -311,12 +311,4 @@ void flapping_links(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(each_doorbell),
-		model_test(each_doorbell_of_plain_mailboxes),
-		cmocka_unit_test_setup_teardown(flapping_links, world_start, flapper_stop),
-	};
-	return cmocka_run_group_tests_name("a fault at each doorbell of short messages", tests, nullptr, nullptr);
-}
+TEST_MAIN("a fault at each doorbell of short messages")

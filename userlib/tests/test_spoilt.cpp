@@ -12,7 +12,7 @@ namespace
 {
 
 /* What lost updates of two threads leave behind: too many references, or one too few. */
-void references_out_of_count(void **)
+TEST(references_out_of_count)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
@@ -35,7 +35,7 @@ void references_out_of_count(void **)
 	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
 }
 
-void room_out_of_count(void **)
+TEST(room_out_of_count)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
@@ -68,7 +68,7 @@ void room_out_of_count(void **)
 }
 
 /* Two threads may take the last place of a queue, or more than there are: nothing is accepted without room. */
-void less_room_than_none(void **)
+TEST(less_room_than_none)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
@@ -99,7 +99,7 @@ void less_room_than_none(void **)
 }
 
 /* A queue whose room is counted wrong takes its posts with it when it goes: their ids are free again. */
-void queue_gone_with_its_posts(void **)
+TEST(queue_gone_with_its_posts)
 {
 	Session s;
 	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
@@ -123,7 +123,7 @@ void queue_gone_with_its_posts(void **)
 }
 
 /* Two readers may put a queue back to entries that have been read: it goes on where the next one is. */
-void queue_out_of_step(void **)
+TEST(queue_out_of_step)
 {
 	Session s;
 	gni_cq_entry_t e = 0;
@@ -189,7 +189,7 @@ void *write_entries(void *argument)
 	return nullptr;
 }
 
-void entries_while_out_of_step(void **)
+TEST(entries_while_out_of_step)
 {
 	Session s(0, 500);
 	Writer w{&s.queue()};
@@ -215,12 +215,4 @@ void entries_while_out_of_step(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(references_out_of_count), cmocka_unit_test(room_out_of_count),
-		cmocka_unit_test(less_room_than_none),     cmocka_unit_test(queue_gone_with_its_posts),
-		cmocka_unit_test(queue_out_of_step),       cmocka_unit_test(entries_while_out_of_step),
-	};
-	return cmocka_run_group_tests_name("counts that are wrong", tests, nullptr, nullptr);
-}
+TEST_MAIN("counts that are wrong")

@@ -42,7 +42,7 @@ int fall_silent(void **)
 	return unsetenv("UGNI_DEBUG"); // NOLINT(concurrency-mt-unsafe)
 }
 
-void other_version(void **)
+TEST_BETWEEN(other_version, speak, fall_silent)
 {
 	for (uint32_t version : {KGNI_ABI_VERSION + 1U, KGNI_ABI_VERSION - 1U, ~0U}) {
 		gni_cdm_handle_t cdm = nullptr;
@@ -103,7 +103,7 @@ void expect_refusals(const std::vector<Refusal> &refusals)
 
 constexpr gni_return_t kParam = GNI_RC_INVALID_PARAM, kResource = GNI_RC_ERROR_RESOURCE, kNone = GNI_RC_NO_MATCH;
 
-void requests_of_a_domain(void **)
+TEST_BETWEEN(requests_of_a_domain, speak, fall_silent)
 {
 	Session s;
 	gni_cq_handle_t cq = nullptr, more = nullptr;
@@ -155,7 +155,7 @@ void requests_of_a_domain(void **)
 	assert_rc(SUCCESS, GNI_CeCreate(s.nic, &ce));
 }
 
-void requests_of_a_launcher(void **)
+TEST_BETWEEN(requests_of_a_launcher, speak, fall_silent)
 {
 	Session s;
 	gni_job_limits_t limits = {};
@@ -181,7 +181,7 @@ void requests_of_a_launcher(void **)
 }
 
 /* No file, no memory for the attachment. */
-void attachments(void **)
+TEST_BETWEEN(attachments, speak, fall_silent)
 {
 	Session s;
 	gni_cdm_handle_t cdm = nullptr;
@@ -209,13 +209,4 @@ void attachments(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(other_version, speak, fall_silent),
-		cmocka_unit_test_setup_teardown(requests_of_a_domain, speak, fall_silent),
-		cmocka_unit_test_setup_teardown(requests_of_a_launcher, speak, fall_silent),
-		cmocka_unit_test_setup_teardown(attachments, speak, fall_silent),
-	};
-	return cmocka_run_group_tests_name("other versions, and nothing left", tests, nullptr, nullptr);
-}
+TEST_MAIN("other versions, and nothing left")

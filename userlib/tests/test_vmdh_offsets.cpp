@@ -181,7 +181,7 @@ gni_post_descriptor_t prepare(World *w, const Transfer &t, const Name &local, co
 }
 
 /* Twice each: what has gone by the long way the first time may go by a short one the next. */
-void transfers(void **)
+MODEL_TEST(transfers)
 {
 	World w;
 	const Transfer table[] = {
@@ -248,7 +248,7 @@ template <class Word> void add(World *w, uint32_t command, gni_post_type_t type,
 	w->check("an atomic", local, remote);
 }
 
-void atomics(void **)
+MODEL_TEST(atomics)
 {
 	World w;
 
@@ -308,7 +308,7 @@ void chain(World *w, const Transfer (&pieces)[kCount], size_t first, const Name 
 }
 
 /* Every piece is the head once; a remote event goes with a put of its own to where the head has gone. */
-void chains_of_puts(void **)
+MODEL_TEST(chains_of_puts)
 {
 	World w;
 	const Name &any = w.locals.front();
@@ -326,7 +326,7 @@ void chains_of_puts(void **)
 	}
 }
 
-void chains_of_gets(void **)
+MODEL_TEST(chains_of_gets)
 {
 	World w;
 
@@ -343,7 +343,7 @@ void chains_of_gets(void **)
 }
 
 /* An entry in the region's queue wants no address: none that a client leaves in the descriptor is in the way. */
-void queue_writes(void **)
+MODEL_TEST(queue_writes)
 {
 	World w;
 
@@ -367,7 +367,7 @@ void queue_writes(void **)
 }
 
 /* The first byte in front of a region and the first one behind it are out of it by every name; its last one is not. */
-void both_ends(void **)
+MODEL_TEST(both_ends)
 {
 	World w;
 
@@ -391,11 +391,4 @@ void both_ends(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		model_test(transfers),      model_test(atomics),      model_test(chains_of_puts),
-		model_test(chains_of_gets), model_test(queue_writes), model_test(both_ends),
-	};
-	return cmocka_run_group_tests_name("offsets in regions of virtual handles", tests, nullptr, nullptr);
-}
+TEST_MAIN("offsets in regions of virtual handles")

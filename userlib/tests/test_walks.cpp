@@ -60,7 +60,7 @@ template <typename F> void beside_churn(F &&walk)
 	other.join();
 }
 
-void registrations(void **)
+TEST(registrations)
 {
 	unsigned met = 0;
 
@@ -76,7 +76,7 @@ void registrations(void **)
 	}
 }
 
-void checkpoints(void **)
+TEST(checkpoints)
 {
 	beside_churn([](gni_nic_handle_t, gni_cdm_handle_t cdm) {
 		if (GNI_CdmCheckpoint(cdm) == GNI_RC_SUCCESS)
@@ -85,7 +85,7 @@ void checkpoints(void **)
 }
 
 /* Nothing but the library orders a checkpoint's walk and the attaching that adds to its list: no other word passes. */
-void attaching(void **)
+TEST(attaching)
 {
 	constexpr auto kNoOrder = std::memory_order_relaxed;
 
@@ -117,12 +117,4 @@ void attaching(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(registrations),
-		cmocka_unit_test(checkpoints),
-		cmocka_unit_test(attaching),
-	};
-	return cmocka_run_group_tests_name("walks beside destruction", tests, nullptr, nullptr);
-}
+TEST_MAIN("walks beside destruction")

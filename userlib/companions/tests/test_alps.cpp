@@ -49,7 +49,7 @@ static std::vector<char> ask(int request, int expected)
 	return answer;
 }
 
-static void requests(void **)
+TEST_BETWEEN(requests, set_up, nullptr)
 {
 	uint64_t id = 0;
 	std::vector<char> answer = ask(ALPS_APP_LLI_ALPS_REQ_APID, ALPS_APP_LLI_ALPS_STAT_OK);
@@ -79,7 +79,7 @@ static void requests(void **)
 	assert_true(ask(ALPS_APP_LLI_ALPS_REQ_GNI, ALPS_APP_LLI_ALPS_STAT_OK).size() >= sizeof(alpsAppLLIGni_t));
 }
 
-static void an_answer_may_be_read_in_pieces(void **)
+TEST_BETWEEN(an_answer_may_be_read_in_pieces, set_up, nullptr)
 {
 	uint32_t half[2];
 	uint64_t id;
@@ -92,7 +92,7 @@ static void an_answer_may_be_read_in_pieces(void **)
 	assert_int_equal(0, alps_app_lli_unlock());
 }
 
-static void without_an_application(void **)
+TEST_BETWEEN(without_an_application, set_up, nullptr)
 {
 	unsetenv("ALPS_APP_ID");
 	for (int request = 1; request <= 4; request++)
@@ -111,7 +111,7 @@ static void without_an_application(void **)
 	}
 }
 
-static void only_with_the_lock(void **)
+TEST_BETWEEN(only_with_the_lock, set_up, nullptr)
 {
 	int status;
 	size_t bytes;
@@ -138,7 +138,7 @@ static void only_with_the_lock(void **)
 	assert_int_equal(ALPS_APP_LLI_ALPS_STAT_NOT_LOCKED, foreign);
 }
 
-static void placement(void **)
+TEST_BETWEEN(placement, set_up, nullptr)
 {
 	alpsAppLayout_t layout;
 	placementList_t *places;
@@ -176,7 +176,7 @@ static void placement(void **)
 		free(array);
 }
 
-static void no_placement(void **)
+TEST_BETWEEN(no_placement, set_up, nullptr)
 {
 	int *nids = reinterpret_cast<int *>(8);
 	auto refused = [&](uint64_t id, int error) {
@@ -204,7 +204,7 @@ static void no_placement(void **)
 	refused(4711, ESRCH);
 }
 
-static void workload_manager(void **)
+TEST_BETWEEN(workload_manager, set_up, nullptr)
 {
 	auto active = [] {
 		char *name = wlm_detect_get_active();
@@ -223,16 +223,4 @@ static void workload_manager(void **)
 	assert_string_equal("-", active().c_str());
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test_setup(requests, set_up),
-		cmocka_unit_test_setup(an_answer_may_be_read_in_pieces, set_up),
-		cmocka_unit_test_setup(without_an_application, set_up),
-		cmocka_unit_test_setup(only_with_the_lock, set_up),
-		cmocka_unit_test_setup(placement, set_up),
-		cmocka_unit_test_setup(no_placement, set_up),
-		cmocka_unit_test_setup(workload_manager, set_up),
-	};
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

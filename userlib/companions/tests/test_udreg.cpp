@@ -106,7 +106,7 @@ constexpr uint32_t lazy = UDREG_CC_MODE_USE_LAZY_DEREG;
 
 } // namespace
 
-static void hits_and_misses(void **)
+TEST(hits_and_misses)
 {
 	Cached cache(lazy);
 	udreg_entry_t *entry = cache.take(0x10010, 100);
@@ -124,7 +124,7 @@ static void hits_and_misses(void **)
 	assert_int_equal(2, cache.stat(UDREG_STAT_CACHE_HIT));
 }
 
-static void lazy_keeps_and_eager_ends(void **)
+TEST(lazy_keeps_and_eager_ends)
 {
 	{
 		Cached cache(lazy);
@@ -139,7 +139,7 @@ static void lazy_keeps_and_eager_ends(void **)
 	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
 }
 
-static void the_longest_unused_goes_first(void **)
+TEST(the_longest_unused_goes_first)
 {
 	Cached cache(lazy, 3);
 	udreg_entry_t *a = cache.take(0x1000, 1), *b = cache.take(0x2000, 1), *c = cache.take(0x3000, 1);
@@ -160,7 +160,7 @@ static void the_longest_unused_goes_first(void **)
 }
 
 /* Nobody tells of unmapped memory, so nothing that nobody uses outlives it, also where it was to be kept. */
-static void what_counts_on_the_kernel_keeps_nothing(void **)
+TEST(what_counts_on_the_kernel_keeps_nothing)
 {
 	Cached cache(lazy | UDREG_CC_MODE_USE_KERNEL_CACHE);
 	udreg_entry_t *first = cache.take(0x1000, 1), *second = cache.take(0x1000, 1);
@@ -172,7 +172,7 @@ static void what_counts_on_the_kernel_keeps_nothing(void **)
 	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
 }
 
-static void counters_begin_anew(void **)
+TEST(counters_begin_anew)
 {
 	Cached cache(lazy);
 	cache.give(cache.take(0x1000, 1));
@@ -188,7 +188,7 @@ static void counters_begin_anew(void **)
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_ResetStat(nullptr, UDREG_STAT_CACHE_HIT));
 }
 
-static void evict_one_by_one(void **)
+TEST(evict_one_by_one)
 {
 	Cached cache(lazy);
 	cache.give(cache.take(0x1000, 1));
@@ -199,7 +199,7 @@ static void evict_one_by_one(void **)
 	assert_int_equal(2, cache.owner.ended);
 }
 
-static void unregister_evicts_where_asked(void **)
+TEST(unregister_evicts_where_asked)
 {
 	{
 		Cached cache(lazy | UDREG_CC_MODE_USE_EVICT_W_UNREG);
@@ -211,7 +211,7 @@ static void unregister_evicts_where_asked(void **)
 	assert_int_equal(0, cache.owner.ended);
 }
 
-static void invalidation(void **)
+TEST(invalidation)
 {
 	Cached cache(lazy);
 	udreg_entry_t *busy = cache.take(0x10000, 0x4000);
@@ -238,7 +238,7 @@ static void invalidation(void **)
 			 UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(-4096l), 8192));
 }
 
-static void the_owner_may_exchange_his_data(void **)
+TEST(the_owner_may_exchange_his_data)
 {
 	Cached cache(lazy);
 	udreg_entry_t *entry = cache.take(0x1000, 1);
@@ -249,7 +249,7 @@ static void the_owner_may_exchange_his_data(void **)
 	assert_int_equal(1, cache.owner.ended);
 }
 
-static void failed_registration_leaves_nothing(void **)
+TEST(failed_registration_leaves_nothing)
 {
 	Cached cache(lazy);
 	udreg_entry_t *entry = nullptr;
@@ -267,7 +267,7 @@ static void failed_registration_leaves_nothing(void **)
 }
 
 /* The page that is there counts, not the mode: a provider may set that always. */
-static void large_pages(void **)
+TEST(large_pages)
 {
 	constexpr uint64_t huge = 1 << 21;
 	Cached cache(lazy | UDREG_CC_MODE_USE_LARGE_PAGES);
@@ -304,7 +304,7 @@ static int caught(const std::function<void()> &act)
 	return 0;
 }
 
-static void exceptions_of_the_owner_pass(void **)
+TEST(exceptions_of_the_owner_pass)
 {
 	Cached cache(lazy);
 	udreg_entry_t *entry = nullptr;
@@ -325,7 +325,7 @@ static void exceptions_of_the_owner_pass(void **)
 	cache.take(0x1000, 1);
 }
 
-static void a_thread_is_cancelled_in_the_owners_function(void **)
+TEST(a_thread_is_cancelled_in_the_owners_function)
 {
 	Cached cache(lazy);
 	cache.owner.sleeps = true;
@@ -347,7 +347,7 @@ static void a_thread_is_cancelled_in_the_owners_function(void **)
 }
 
 /* While another thread holds the cache's lock. */
-static void a_child_has_no_caches(void **)
+TEST(a_child_has_no_caches)
 {
 	Cached cache(lazy);
 	cache.owner.sleeps = true;
@@ -374,7 +374,7 @@ static void a_child_has_no_caches(void **)
 	other.join();
 }
 
-static void wrong_arguments(void **)
+TEST(wrong_arguments)
 {
 	Cached cache(lazy);
 	udreg_entry_t *entry = nullptr, other{};
@@ -413,7 +413,7 @@ static void wrong_arguments(void **)
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_GetStat(cache.handle, static_cast<udreg_stat_t>(7), &value));
 }
 
-static void use_after_the_end(void **)
+TEST(use_after_the_end)
 {
 	udreg_cache_handle_t stale;
 	udreg_entry_t *entry = nullptr;
@@ -427,7 +427,7 @@ static void use_after_the_end(void **)
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheDestroy(stale));
 }
 
-static void the_last_release_empties(void **)
+TEST(the_last_release_empties)
 {
 	Cached cache(lazy);
 	udreg_cache_handle_t second;
@@ -441,7 +441,7 @@ static void the_last_release_empties(void **)
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheRelease(cache.handle));
 }
 
-static void threads_share_a_cache(void **)
+TEST(threads_share_a_cache)
 {
 	Cached cache(lazy, 8);
 	std::vector<std::thread> threads;
@@ -462,27 +462,4 @@ static void threads_share_a_cache(void **)
 	assert_true(cache.stat(UDREG_STAT_CACHE_ENTRIES) <= 8);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(hits_and_misses),
-		cmocka_unit_test(lazy_keeps_and_eager_ends),
-		cmocka_unit_test(the_longest_unused_goes_first),
-		cmocka_unit_test(what_counts_on_the_kernel_keeps_nothing),
-		cmocka_unit_test(counters_begin_anew),
-		cmocka_unit_test(evict_one_by_one),
-		cmocka_unit_test(unregister_evicts_where_asked),
-		cmocka_unit_test(invalidation),
-		cmocka_unit_test(the_owner_may_exchange_his_data),
-		cmocka_unit_test(failed_registration_leaves_nothing),
-		cmocka_unit_test(large_pages),
-		cmocka_unit_test(exceptions_of_the_owner_pass),
-		cmocka_unit_test(a_thread_is_cancelled_in_the_owners_function),
-		cmocka_unit_test(a_child_has_no_caches),
-		cmocka_unit_test(wrong_arguments),
-		cmocka_unit_test(use_after_the_end),
-		cmocka_unit_test(the_last_release_empties),
-		cmocka_unit_test(threads_share_a_cache),
-	};
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

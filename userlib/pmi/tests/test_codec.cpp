@@ -10,7 +10,7 @@
 
 using namespace pmi;
 
-static void base64_returns_every_length(void **)
+TEST(base64_returns_every_length)
 {
 	std::string bytes;
 	for (int n = 0; n < 300; n++) {
@@ -20,7 +20,7 @@ static void base64_returns_every_length(void **)
 	}
 }
 
-static void base64_refuses_what_it_is_not(void **)
+TEST(base64_refuses_what_it_is_not)
 {
 	assert_false(decode64("A").has_value());
 	assert_false(decode64("AB CD").has_value());
@@ -29,7 +29,7 @@ static void base64_refuses_what_it_is_not(void **)
 	assert_true(decode64("").has_value());
 }
 
-static void keys_stay_different(void **)
+TEST(keys_stay_different)
 {
 	assert_string_equal("k.plain-key", key_word("plain-key").c_str());
 	assert_true(key_word("a b") != key_word("a+b"));
@@ -40,7 +40,7 @@ static void keys_stay_different(void **)
 	assert_int_equal(std::string::npos, key_word("a b\n").find_first_of(" \n"));
 }
 
-static void values_survive(void **)
+TEST(values_survive)
 {
 	for (const char *text : {"", "x", "~x", "=x", "two words", "line\nline", "\x80\xff", " lead", "trail "}) {
 		const std::string line = value_text(text);
@@ -53,7 +53,7 @@ static void values_survive(void **)
 	assert_false(text_value("~not base 64").has_value());
 }
 
-static void layouts(void **)
+TEST(layouts)
 {
 	const auto nodes = parse_layout("0x2,3x1", 3);
 	assert_true(nodes && *nodes == (std::vector<int>{0, 0, 3}));
@@ -62,7 +62,7 @@ static void layouts(void **)
 		assert_false(parse_layout(bad, 3).has_value());
 }
 
-static void mappings(void **)
+TEST(mappings)
 {
 	assert_string_equal("", process_mapping({}).c_str());
 	assert_string_equal("(vector,(0,1,1))", process_mapping({0}).c_str());
@@ -73,15 +73,4 @@ static void mappings(void **)
 	assert_string_equal("(vector,(0,2,1),(0,1,1))", process_mapping({0, 1, 0}).c_str());
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(base64_returns_every_length),
-		cmocka_unit_test(base64_refuses_what_it_is_not),
-		cmocka_unit_test(keys_stay_different),
-		cmocka_unit_test(values_survive),
-		cmocka_unit_test(layouts),
-		cmocka_unit_test(mappings),
-	};
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -33,7 +33,7 @@ static void init_fails(Variables variables, const char *word)
 	}
 }
 
-static void variables_that_make_no_sense(void **)
+TEST(variables_that_make_no_sense)
 {
 	init_fails({{"PMI_RANK", "0"}}, "PMI_SIZE");
 	init_fails({{"PMI_SIZE", "2"}}, "PMI_RANK");
@@ -47,7 +47,7 @@ static void variables_that_make_no_sense(void **)
 	init_fails({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"OPENGNI_LAYOUT", "0x3"}}, "OPENGNI_LAYOUT");
 }
 
-static void services_that_are_none(void **)
+TEST(services_that_are_none)
 {
 	init_fails({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, "OPENGNI_KVS");
 	init_fails({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"OPENGNI_KVS", "/nonexistent/kvs"}}, "/nonexistent/kvs");
@@ -58,7 +58,7 @@ static void services_that_are_none(void **)
 }
 
 /* Rank 1 never comes: who was told how long to wait for it gives up. */
-static void waits_end_where_told(void **)
+TEST(waits_end_where_told)
 {
 	FakeService service;
 	Variables rank0 = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"OPENGNI_KVS", service.path()}};
@@ -80,7 +80,7 @@ static void waits_end_where_told(void **)
 			 }));
 }
 
-static void the_service_goes_away(void **)
+TEST(the_service_goes_away)
 {
 	FakeService service;
 	const Variables rank0 = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"OPENGNI_KVS", service.path()}};
@@ -109,7 +109,7 @@ static void the_service_goes_away(void **)
 			 }));
 }
 
-static void null_pointers_and_lengths(void **)
+TEST(null_pointers_and_lengths)
 {
 	assert_int_equal(0, in_child({}, [] {
 				 int n;
@@ -157,7 +157,7 @@ static void null_pointers_and_lengths(void **)
 			 }));
 }
 
-static void abort_ends_the_process(void **)
+TEST(abort_ends_the_process)
 {
 	std::string said;
 	const auto with = [&](int code) {
@@ -173,7 +173,7 @@ static void abort_ends_the_process(void **)
 				    {}, [] { return PMI2_Abort(1, nullptr), 99; }, &said));
 }
 
-static void gni_variables(void **)
+TEST(gni_variables)
 {
 	assert_int_equal(
 		0, in_child({{"OPENGNI_COOKIE", "0x10"}, {"OPENGNI_NODE", "3"}}, [] {
@@ -219,7 +219,7 @@ static void init_says(const Variables &variables, const char *word)
 	assert_int_not_equal(std::string::npos, said.find(word));
 }
 
-static void gni_variables_that_make_no_sense(void **)
+TEST(gni_variables_that_make_no_sense)
 {
 	init_says({{"OPENGNI_COOKIE", "0x10"}}, nullptr);
 	init_says({{"PMI_GNI_COOKIE", "7:8"}, {"PMI_GNI_PTAG", "9:10"}, {"PMI_GNI_LOC_ADDR", "0:262143"}}, nullptr);
@@ -235,17 +235,4 @@ static void gni_variables_that_make_no_sense(void **)
 	init_says({{"PMI_GNI_COOKIE", "1"}, {"PMI_GNI_PTAG", "9"}, {"PMI_GNI_LOC_ADDR", "262144"}}, "PMI_GNI_LOC_ADDR");
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(variables_that_make_no_sense),
-		cmocka_unit_test(services_that_are_none),
-		cmocka_unit_test(waits_end_where_told),
-		cmocka_unit_test(the_service_goes_away),
-		cmocka_unit_test(null_pointers_and_lengths),
-		cmocka_unit_test(abort_ends_the_process),
-		cmocka_unit_test(gni_variables),
-		cmocka_unit_test(gni_variables_that_make_no_sense),
-	};
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

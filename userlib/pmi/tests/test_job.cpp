@@ -17,7 +17,7 @@ static int begin()
 	return rc || spawned != 0 ? 1 : 0;
 }
 
-static void singleton(void **)
+TEST(singleton)
 {
 	assert_int_equal(
 		0, in_child({}, [] {
@@ -45,7 +45,7 @@ static void singleton(void **)
 		}));
 }
 
-static void every_rank_has_its_place(void **)
+TEST(every_rank_has_its_place)
 {
 	FakeService service;
 	assert_true(run_ranks(
@@ -79,7 +79,7 @@ static void every_rank_has_its_place(void **)
 		{{"OPENGNI_LAYOUT", "0x2,1x2,7x1"}, {"PMI_APPNUM", "2"}}));
 }
 
-static void barrier_holds_all_back(void **)
+TEST(barrier_holds_all_back)
 {
 	FakeService service;
 	int fds[2];
@@ -104,7 +104,7 @@ static void barrier_holds_all_back(void **)
 	close(fds[1]);
 }
 
-static void keys_reach_all(void **)
+TEST(keys_reach_all)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 4, [](int rank) {
@@ -136,7 +136,7 @@ static void keys_reach_all(void **)
 	}));
 }
 
-static void gathers_of_all_lengths(void **)
+TEST(gathers_of_all_lengths)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 3, [](int rank) {
@@ -161,7 +161,7 @@ static void gathers_of_all_lengths(void **)
 	assert_true(service.keys() < 20);
 }
 
-static void different_lengths_are_refused(void **)
+TEST(different_lengths_are_refused)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 2, [](int rank) {
@@ -173,7 +173,7 @@ static void different_lengths_are_refused(void **)
 	}));
 }
 
-static void node_attributes_stay_on_their_node(void **)
+TEST(node_attributes_stay_on_their_node)
 {
 	FakeService service;
 	assert_true(run_ranks(
@@ -197,7 +197,7 @@ static void node_attributes_stay_on_their_node(void **)
 		{{"OPENGNI_LAYOUT", "4x2,5x2"}}));
 }
 
-static void names(void **)
+TEST(names)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 2, [](int rank) {
@@ -215,7 +215,7 @@ static void names(void **)
 	}));
 }
 
-static void init_counts(void **)
+TEST(init_counts)
 {
 	assert_int_equal(0, in_child({}, [] {
 				 int rank, value;
@@ -232,7 +232,7 @@ static void init_counts(void **)
 }
 
 /* The connection lasts as long as anybody uses it. */
-static void the_last_finalize_ends_it(void **)
+TEST(the_last_finalize_ends_it)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 2, [](int) {
@@ -244,7 +244,7 @@ static void the_last_finalize_ends_it(void **)
 }
 
 /* Nor has one that is made without the handlers of pthread_atfork(). */
-static void a_forked_child_has_no_place(void **)
+TEST(a_forked_child_has_no_place)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 2, [](int) {
@@ -271,7 +271,7 @@ static void *barrier(void *rc)
 }
 
 /* A thread that waits is not cancelled before it is through, and is told as cancelled then. */
-static void a_waiting_thread_is_cancelled(void **)
+TEST(a_waiting_thread_is_cancelled)
 {
 	FakeService service;
 	for (const int type : {PTHREAD_CANCEL_DEFERRED, PTHREAD_CANCEL_ASYNCHRONOUS})
@@ -305,7 +305,7 @@ static void a_waiting_thread_is_cancelled(void **)
 }
 
 /* The child of one thread while another waits in a barrier. */
-static void a_child_meets_no_lock_of_its_parent(void **)
+TEST(a_child_meets_no_lock_of_its_parent)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 2, [](int rank) {
@@ -334,7 +334,7 @@ static void a_child_meets_no_lock_of_its_parent(void **)
 	}));
 }
 
-static void threads_take_turns(void **)
+TEST(threads_take_turns)
 {
 	FakeService service;
 	assert_true(run_ranks(service, 2, [](int rank) {
@@ -360,23 +360,4 @@ static void threads_take_turns(void **)
 	}));
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(singleton),
-		cmocka_unit_test(every_rank_has_its_place),
-		cmocka_unit_test(barrier_holds_all_back),
-		cmocka_unit_test(keys_reach_all),
-		cmocka_unit_test(gathers_of_all_lengths),
-		cmocka_unit_test(different_lengths_are_refused),
-		cmocka_unit_test(node_attributes_stay_on_their_node),
-		cmocka_unit_test(names),
-		cmocka_unit_test(init_counts),
-		cmocka_unit_test(the_last_finalize_ends_it),
-		cmocka_unit_test(a_forked_child_has_no_place),
-		cmocka_unit_test(a_waiting_thread_is_cancelled),
-		cmocka_unit_test(a_child_meets_no_lock_of_its_parent),
-		cmocka_unit_test(threads_take_turns),
-	};
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")
