@@ -129,6 +129,8 @@ void a_link_that_fails_leaves_the_others_Q25(void **)
 				assert_int_equal(result.statistics.given_up, 0);
 				assert_int_equal(result.statistics.traps > 0, of.spread);
 				assert_true(std::abs(result.accepted - result.offered) < 0.02);
+				/* Nothing waits until the link is back. */
+				assert_true(result.statistics.round_trip.most() < 10000);
 			}
 		}
 	}
