@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-MODES = "in-order,minimal,nonminimal,adaptive,adaptive1,adaptive3"
+MODES = "in-order,minimal,nonminimal,adaptive,adaptive1,adaptive2,adaptive3"
 FLITS_PER_CYCLE = 2        # that the processor tiles of a node take
 PACKET_FLITS, PACKET_BYTES = 14, 64
 GROUP_CHASSIS, CHASSIS_SLOTS = 6, 16
@@ -82,6 +82,17 @@ def _aries(scale, groups=None):
     return [*machine, f"groups={groups}"] if groups else machine
 
 
+# One choice for T41 and L21 to L25 of what "settings" goes over: room of each queue of a sub-switch and of a column buffer in flits,
+# and for adaptive ways the mode that has a bias of 128. Documentation/reproductions.md says why.
+ROOM = 112
+TUNED_MODE = "adaptive2"
+
+
+def _queues(room=ROOM):
+    """Options for so much room inside routers."""
+    return [f"--set=subswitch_buffer={room}", f"--set=column_buffer={room}"]
+
+
 def _cycles(scale, size=PACKET_BYTES, factor=1):
     """Options for so many cycles that some messages of this size pass: warm-up one, measurement two."""
     message = size // PACKET_BYTES * PACKET_FLITS // FLITS_PER_CYCLE
@@ -126,23 +137,23 @@ def _group_bisection(scale):
 
 
 def _global_bandwidth(scale):
-    return [Sweep("uniform", [*_aries(scale, scale.wide_groups), *_cycles(scale), "--bytes=64",
-                              "--over=mode=minimal,adaptive", "--over=load=0.4:1:0.2"])]
+    return [Sweep("uniform", [*_aries(scale, scale.wide_groups), *_queues(), *_cycles(scale), "--bytes=64",
+                              f"--over=mode=minimal,{TUNED_MODE}", "--over=load=0.4:1:0.2"])]
 
 
 def _all_to_all(scale):
-    return [Sweep(f"{size}", [*_aries(scale, 8), "--traffic=all-to-all", "--load=1", f"--bytes={size}",
+    return [Sweep(f"{size}", [*_aries(scale, 8), *_queues(), "--traffic=all-to-all", "--load=1", f"--bytes={size}",
                               *_cycles(scale, size), f"--over=mode={MODES}"]) for size in scale.bytes]
 
 
 def _tuned(scale):
-    return [Sweep(f"{size}", [*_aries(scale, 8), "--traffic=all-to-all", "--load=1", f"--bytes={size}",
-                              *_cycles(scale, size), "--over=bias=-64,0,32,512"]) for size in scale.bytes]
+    return [Sweep(f"{size}", [*_aries(scale, 8), *_queues(), "--traffic=all-to-all", "--load=1", f"--bytes={size}",
+                              *_cycles(scale, size), "--over=bias=-64,0,32,128,512"]) for size in scale.bytes]
 
 
 def _placement(scale, rest):
     background = [f"--job=name: rest, nodes: rest, traffic: uniform, bytes: 4096, load: {rest}"] if rest else []
-    return [Sweep(f"{size}-{groups}", [*_aries(scale, 8), f"--job=name: a2a, nodes: {scale.group_nodes}, "
+    return [Sweep(f"{size}-{groups}", [*_aries(scale, 8), *_queues(), f"--mode={TUNED_MODE}", f"--job=name: a2a, nodes: {scale.group_nodes}, "
                                        f"groups: {groups}, traffic: all-to-all, load: 1, bytes: {size}", *background,
                                        *_cycles(scale, size), "--over=seed=1"])
             for size in scale.bytes for groups in (1, 2, 3, 6)]
@@ -157,8 +168,8 @@ def _scaling(scale):
         cycles = ["--warmup=1500", "--measure=1500", "--drain=0"]
     else:
         machine, sizes, cycles, counts = ["aries"], scale.bytes[::2], None, (8, 16, 32, 64)
-    return [Sweep(f"{size}-{count}", [*machine, f"groups={count}", "--traffic=all-to-all", "--load=1", f"--bytes={size}",
-                                      *(cycles or _cycles(scale, size)), "--over=mode=adaptive"])
+    return [Sweep(f"{size}-{count}", [*machine, f"groups={count}", *_queues(), "--traffic=all-to-all", "--load=1", f"--bytes={size}",
+                                      *(cycles or _cycles(scale, size)), f"--over=mode={TUNED_MODE}"])
             for size in sizes for count in counts]
 
 
@@ -174,7 +185,7 @@ def _settings(scale):
     ways = (("adaptive", ["--over=bias=" + ",".join(str(bias) for bias in BIASES)]), ("minimal", ["--mode=minimal"]))
     sweeps = []
     for room in QUEUES:
-        queues = [f"--set=subswitch_buffer={room}", f"--set=column_buffer={room}", "--load=1"]
+        queues = [*_queues(room), "--load=1"]
         for mode, over in ways:
             def add(what, groups, cycles, *traffic):
                 sweeps.append(Sweep(f"{what}-{mode}-{room}", [*_aries(scale, groups), *cycles, *queues, *traffic, *over, seeds]))
