@@ -17,7 +17,7 @@ LEAST = {"model": 45, "qsnet": 20, "sim": 12, "driver": 18, "kgni": 17, "userlib
 # Folders of which each has mutations.
 PARTS = [f"qemu-device/model/{part}/" for part in ("nic", "router", "link", "netlink", "packet", "gateway", "fabric", "ras")] + ["qemu-device/sim/"] + [
     f"driver/{part}/" for part in ("core", "obj", "dgram", "user")] + ["kgni/clients/ipogif/", "kgni/clients/slnd/", "kgni/clients/pingpong/"] + [
-    f"userlib/{part}/" for part in ("src", "pmi/src", "companions/src")]
+    f"userlib/{part}/" for part in ("src", "pmi/src", "companions/src", "dmapp/src")]
 SAMPLE = mutations.Mutation("unit/one", "file.c", "a < b", "a <= b", "it counts one too many", ("model:cq",))
 
 
@@ -45,7 +45,7 @@ class List(unittest.TestCase):
             for test in mutation.tests:
                 layer, _, name = test.partition(":")
                 folder = host.TOP / folders.get(layer, "userlib")
-                name = re.sub(r"_polled$|^pmi-|^companions-", "", name).partition(".")[0]
+                name = re.sub(r"_polled$|^pmi-|^companions-|^dmapp-", "", name).partition(".")[0]
                 files = [path for path in folder.rglob("*") if path.stem in (name, f"test_{name}", name.replace("aries-", "check_"))]
                 self.assertTrue(files, f"{mutation.name}: {test}")
 
