@@ -259,12 +259,38 @@ void puts_of_both(void **)
 	assert_true(batch * 10 <= gni * 13 * ARIES_LAUNCH_LINE);
 }
 
+/* A NIC that was reset reads as ones, everywhere: each call says so, and none waits for what does not come. */
+void nic_that_is_gone(void **)
+{
+	Process p;
+	dmapp_syncid_handle_t early = 0, late = 0;
+	uint64_t value = 1;
+	int flag = 0;
+
+	assert_int_equal(DMAPP_RC_SUCCESS,
+			 dmapp_put_nb(heap, &p.job.sheap_seg, 0, heap + 8192, 1024, DMAPP_QW, &early));
+	assert_int_equal(DMAPP_RC_SUCCESS, dmapp_put_nbi(heap, &p.job.sheap_seg, 0, &value, 1, DMAPP_QW));
+	memset(area, 0xff, sizeof(area));
+	memset(queue, 0xff, sizeof(queue));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_put(heap, &p.job.sheap_seg, 0, &value, 1, DMAPP_QW));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_get(&value, heap, &p.job.sheap_seg, 0, 1, DMAPP_QW));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_aadd_qw(heap, &p.job.sheap_seg, 0, 1));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_syncid_wait(&early));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_gsync_wait());
+	assert_int_equal(DMAPP_RC_SUCCESS, dmapp_put_nb(heap, &p.job.sheap_seg, 0, heap + 8192, 1024, DMAPP_QW, &late));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_syncid_test(&late, &flag));
+	assert_int_equal(flag, 1);
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_gsync_test(&flag));
+	assert_int_equal(DMAPP_RC_TRANSACTION_ERROR, dmapp_finalize());
+}
+
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(puts_of_both),
+		cmocka_unit_test(nic_that_is_gone),
 	};
 
 	return cmocka_run_group_tests_name("instructions of DMAPP", tests, nullptr, nullptr);
