@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * What others do on the network: the load that links have without the packets of this fabric. Nobody's packets are
- * modelled; those of the fabric wait on a link as they would behind others, and get what is left of it.
+ * Background load: the load of links by jobs outside this fabric. Packets of such jobs are not modelled. Packets of the
+ * fabric wait on a link as they would behind them, and have the rest of the link's bandwidth.
  */
 #ifndef ARIES_NETLINK_BACKGROUND_HPP
 #define ARIES_NETLINK_BACKGROUND_HPP
@@ -46,10 +46,10 @@ public:
 	 */
 	uint64_t wait(uint32_t router, uint32_t tile, uint64_t random) const noexcept;
 
-	/** The mean of it: what others add to a link's load as its router knows it (R08). */
+	/** The mean of the background load: added to a link's load as its router knows it (R08). */
 	uint64_t queue(uint32_t router, uint32_t tile) const noexcept;
 
-	/** What it was made of. */
+	/** The description from which the load was made. */
 	const std::string &name() const noexcept { return name_; }
 
 private:

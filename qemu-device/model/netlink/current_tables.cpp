@@ -48,8 +48,8 @@ const routing::Tables &CurrentTables::change() const noexcept
 }
 
 /*
- * A generation may be followed by the next one while it is read, and its file be gone. What cannot be had is not tried
- * again; the tables before are right for all that is not down.
+ * While the file of a generation is read, a later generation may replace it and remove the file. A generation that
+ * cannot be read is not tried again; the tables in use remain right for links that are not down.
  */
 void CurrentTables::take(uint32_t generation) const noexcept
 {

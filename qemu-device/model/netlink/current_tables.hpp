@@ -5,10 +5,10 @@
  * The route tables that a process uses: those of the whole machine, or of a later generation that a manager of the
  * network has made (R14). Which generation it is stands in memory that all members share.
  *
- * Every thread has a reference of its own to the tables that it used last, so whoever decides needs no lock and writes
- * nothing: it compares the generation, which lies in a line that a packet loads anyway, with a word of the thread. Only
- * who finds another one takes the mutex, and gives up its old reference. Tables are freed with the last of these: by
- * the last thread that moves on or ends, never while one decides.
+ * Every thread has a reference of its own to the tables that it used last, so a thread that decides needs no lock and
+ * writes nothing: it compares the generation, which is in a cache line that a packet loads anyway, with a word of its
+ * own. Only a thread that finds a new generation takes the mutex, and releases its old reference. Tables are freed with
+ * their last reference: when the last thread has moved on or ended, never while a thread decides.
  */
 #ifndef ARIES_NETLINK_CURRENT_TABLES_HPP
 #define ARIES_NETLINK_CURRENT_TABLES_HPP
@@ -27,7 +27,7 @@
 namespace aries
 {
 
-/** Threads: everything from any number of threads at once; who meets another generation may sleep and allocate. */
+/** Threads: everything from any number of threads at once; one that finds a new generation may sleep and allocate. */
 class CurrentTables
 {
 public:
@@ -42,12 +42,13 @@ public:
 	CurrentTables &operator=(const CurrentTables &) = delete;
 
 	/**
-	 * Where later generations come from; without it they are ignored. Before other threads decide.
+	 * Sets how later generations are loaded; without @p load they are ignored. To be called before other threads
+	 * decide.
 	 * @param taken gets the number of each generation that is in use from then on; may be null
 	 */
 	void follow(Load load, std::atomic<uint32_t> *taken);
 
-	/** To decide with. They stay until this thread calls it again, for this or another object. */
+	/** The tables to decide with, valid until this thread calls get() again, of this or another object. */
 	const routing::Tables &get() const noexcept
 	{
 		const uint32_t now = generation_.load(std::memory_order_relaxed);

@@ -87,7 +87,7 @@ private:
 	/* Bits of the word above. */
 	static constexpr uint64_t STRETCH_SHIFT = AHEAD_BITS,
 				  STRETCH_MASK = uint64_t{ClockState::STRETCHES - 1} << STRETCH_SHIFT;
-	static constexpr uint64_t STRETCHED = uint64_t{1} << 55; // another rate than 1, or one before
+	static constexpr uint64_t STRETCHED = uint64_t{1} << 55; // the rate is not 1, or was not at some time
 	static constexpr uint64_t HOLDS = uint64_t{1} << 56;
 	static constexpr unsigned int RATE_BITS = 32;
 

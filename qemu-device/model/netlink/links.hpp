@@ -32,7 +32,7 @@ inline constexpr uint32_t LINK_TILES = 64;
 
 static_assert(FIRST_STREAMS + STREAM_SLOTS <= TILE_SLOTS, "counters and streams have slots of their own");
 
-/** One output tile of one router. */
+/** The number of a router's output tile. */
 constexpr uint32_t link_id(uint32_t router, uint32_t tile)
 {
 	return router * TILE_SLOTS + tile;

@@ -181,8 +181,8 @@ uint32_t Network::pick_eject(const RoutedPackets &routed) noexcept
 }
 
 /*
- * What bit errors do to flits that get to a link at @tick, as its LCB would have it: sets that are sent again, and in
- * the end perhaps one whose errors nobody has seen. Return: ticks for which the link is busy in vain
+ * The effect of bit errors on flits that get to a link at @tick, by the rules of its LCB: sets that are sent again, and
+ * rarely a set whose errors its CRC does not show. Return: ticks for which the link is busy with sets sent again
  */
 uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept
 {
@@ -220,7 +220,7 @@ void Network::book_way(const RoutedPackets &routed, std::span<const uint32_t> li
 	const uint64_t processor_ticks = flit_ticks(routed.flits, LINK_FACTORS[2][0]);
 	const Background *const others = background();
 	const bool disturbed = others || noisy();
-	/* What must stay in order books a tile from when it gets there, whatever comes after it. */
+	/* Packets in order book a tile from their arrival on, which closes the time before it to later ones. */
 	const bool in_order = !routed.adaptive() && routed.first_channel == 0;
 	const uint32_t inject = pick_inject(routed, transit);
 	Tally tally(tiles_, routed.flits, routed.tiles != Store::Exact);
@@ -294,7 +294,7 @@ Network::Transit Network::cross_later(TileState &in, TileState &out, PacketClass
 	return crossed(head, head + ticks);
 }
 
-/* Through the router of both in four parts, one on each tile. Nothing if one of them is booked. */
+/* Through the router of both in four parts, one on each tile. Books nothing if a tile is booked already. */
 inline Network::Transit Network::cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
 					    uint64_t at) noexcept
 {

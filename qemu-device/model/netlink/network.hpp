@@ -136,10 +136,10 @@ public:
 	Transit book(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
 
 	/**
-	 * What two calls of book() come to for a request of one packet and its response, where both NICs are on one
-	 * router whose tiles are free: the way of nearly all small operations. Books both or, returning false, nothing.
+	 * As two calls of book(), for a request of one packet and its response between two NICs of one router whose
+	 * tiles are free: the case of nearly all small operations. Books both or, returning false, nothing.
 	 *
-	 * @param request its flits are those of a packet
+	 * @param request of one packet
 	 * @param response flits of the response
 	 * @param now_ns modelled time at which the request leaves and both are booked
 	 * @param turn_ns from its arrival until the response leaves
@@ -194,8 +194,8 @@ public:
 	bool noisy() const noexcept { return state_.noisy.load(std::memory_order_relaxed); }
 
 	/**
-	 * What others do on the network, for the packets that this process books; other members have to be told, too.
-	 * Any thread may be booking meanwhile, so what was there before is kept. One caller at a time.
+	 * Sets the background load for packets that this process books; other members need calls of their own. Other
+	 * threads may be booking meanwhile, so the object before is kept. One caller at a time.
 	 * @param what as Background::of() takes it; empty: nothing
 	 * @throws std::runtime_error as Background::of() does
 	 */
@@ -204,9 +204,9 @@ public:
 	const Background *background() const noexcept { return background_.load(std::memory_order_acquire); }
 
 	/**
-	 * No NIC injects requests from @p now_ns on for so long; responses to what is on its way still pass (R14). One
-	 * that is under way may be prolonged, never shortened. It is a time and not a lock, so whoever asks for it may
-	 * die: modelled time ends it.
+	 * No NIC injects requests from @p now_ns on for so long; responses to what is on its way still pass (R14). A
+	 * pause under way may be prolonged, never shortened. It is a time and not a lock: modelled time ends it, even
+	 * if the process that asked for it has died.
 	 * @return false if the length is 0 or more than MAX_QUIESCE_NS
 	 */
 	bool quiesce(uint64_t now_ns, uint64_t length_ns) noexcept;
@@ -253,9 +253,9 @@ public:
 	/** Tables that this process decides with; they stay until this thread's next call of anything that decides. */
 	const routing::Tables &tables() const noexcept { return tables_.get(); }
 
-	/** Generation of the tables that all are to use; those who come later, too. */
+	/** Generation of the tables that all members are to use, later members included. */
 	uint32_t tables_generation() const noexcept { return state_.tables.load(std::memory_order_acquire); }
-	/** By who has made that generation readable for all. */
+	/** Called when all members can read the tables of that generation. */
 	void set_tables_generation(uint32_t generation) noexcept
 	{
 		state_.tables.store(generation, std::memory_order_release);
@@ -266,8 +266,7 @@ public:
 		return nics_[member].taken.load(std::memory_order_acquire);
 	}
 
-	/** What is told in a file of tables for this network; throws std::invalid_argument if it is about another one.
-	 */
+	/** The contents of a file of tables. @throws std::invalid_argument if it is not for this network */
 	routing::DecodedTables decode_tables(std::span<const std::byte> bytes) const;
 	std::array<uint32_t, 3> tables_shape() const noexcept;
 
@@ -295,7 +294,7 @@ public:
 	bool touched(uint32_t router) const noexcept { return tiles_.there(router); }
 	LinkView link_view(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
 
-	/** The way of a packet from the place of one member to that of another. */
+	/** The way of a packet between the places of two members. */
 	struct WayView {
 		bool reachable;               ///< by the tables; else there may be a detour, which is not looked for
 		bool nonminimal;              ///< through a root (R03, R04)
@@ -496,8 +495,8 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 			return transit;
 	}
 	/*
-	 * Routing needs places in place of members. The fields are copied one by one: a copy of the whole block right
-	 * after it was written would wait for the stores.
+	 * Routing needs places in place of members. Each field is copied separately: a copy of the whole block right
+	 * after its fields were written would wait for the stores.
 	 */
 	const Packets placed{src,           dst,          packets.cls,  packets.dlvr_mode,
 			     packets.flits, packets.lane, packets.hash, packets.packets};

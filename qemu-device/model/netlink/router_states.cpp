@@ -27,7 +27,7 @@ TileState &RouterStates::nowhere(uint32_t tile) noexcept
 	return tiles[tile];
 }
 
-/* Another process may have made it. The page is there before its bit. */
+/* Another process may have made the router's state. The page exists before its bit is set. */
 bool RouterStates::find(uint32_t router) const noexcept
 {
 	if (!(map_[router / 64].load(std::memory_order_acquire) & bit(router)))
@@ -36,7 +36,7 @@ bool RouterStates::find(uint32_t router) const noexcept
 	return true;
 }
 
-/* Two that make the same page get the same page. */
+/* Two processes that make the same page get the same page. */
 bool RouterStates::make(uint32_t router) noexcept
 {
 	if (refused_[router / 64].load(std::memory_order_relaxed) & bit(router))

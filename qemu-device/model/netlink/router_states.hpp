@@ -66,7 +66,7 @@ public:
 		return known_[router].load(std::memory_order_relaxed) || find(router);
 	}
 
-	/** The same, and makes it if it can: from then on operator[] may be used for the router. */
+	/** Makes a router's state if there is none; if true, operator[] may be used for the router from then on. */
 	bool ready(uint32_t router) noexcept { return there(router) || make(router); }
 
 	/** A tile of a router that is ready(). */
@@ -94,7 +94,7 @@ public:
 		return reinterpret_cast<Stream *>(const_cast<TileState *>(tiles) + FIRST_STREAMS)[tile];
 	}
 
-	/** The tiles of a router, to be read: of one without state quiet ones. */
+	/** The tiles of a router, to be read: quiet tiles if the router has no state. */
 	const TileState *look_at(uint32_t router) const noexcept
 	{
 		return there(router) ? &tiles_[link_id(router, 0)] : QUIET;
@@ -104,8 +104,8 @@ public:
 	const TileState &look(uint32_t link) const noexcept { return look_at(link_router(link))[link_tile(link)]; }
 
 	/**
-	 * A tile to be booked. Where there is no room for it, one of a router that only this thread sees, which is
-	 * quiet at first; what it counts nobody reads.
+	 * A tile to be booked. If there is no room for the router's state, a tile that only this thread sees,
+	 * quiet at first, whose counters are never read.
 	 */
 	TileState &take(uint32_t link) noexcept
 	{

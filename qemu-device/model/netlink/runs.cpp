@@ -307,7 +307,7 @@ void Network::RunBooking::book_part(const RoutedPackets &part, uint64_t length) 
 	roots_ += way_.nonminimal;
 }
 
-/* All tiles of the NIC alike (T04): a packet takes another one when the last one is booked. */
+/* All tiles of the NIC alike (T04): a packet takes another tile when the tile it used last is booked. */
 void Network::RunBooking::inject() noexcept
 {
 	const uint32_t first = quad_tile(routed_.src, FIRST_INJECT);
