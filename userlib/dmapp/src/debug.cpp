@@ -11,17 +11,22 @@
 namespace dmapp
 {
 
-void debug(const char *format, ...)
+static bool wanted()
 {
 	const char *level = getenv("UGNI_DEBUG"); // NOLINT(concurrency-mt-unsafe)
-	char line[512] = "libdmapp: ";
-	const size_t head = strlen(line);
-	va_list args;
 
-	if (!level || !*level || !strcmp(level, "0"))
+	return level && *level && strcmp(level, "0") != 0;
+}
+
+void debug(const char *format, ...)
+{
+	if (!wanted())
 		return;
+	char line[512];
+	const int head = snprintf(line, sizeof(line), "libdmapp: ");
+	va_list args;
 	va_start(args, format);
-	(void)vsnprintf(line + head, sizeof(line) - head, format, args);
+	(void)vsnprintf(line + head, sizeof(line) - static_cast<size_t>(head), format, args);
 	va_end(args);
 	/* One call, so that lines of several PEs do not mix; and no thread ends here, with a lock. */
 	int before = 0;

@@ -56,8 +56,8 @@ int first_object(dl_phdr_info *info, size_t, void *result)
 	}
 	if (fixed > start && fixed < end)
 		start = fixed;
-	*static_cast<Range *>(result) = {reinterpret_cast<void *>(start),
-					 end - start}; // NOLINT(performance-no-int-to-ptr)
+	// NOLINTNEXTLINE(performance-no-int-to-ptr)
+	*static_cast<Range *>(result) = {reinterpret_cast<void *>(start), end - start};
 	return 1;
 }
 
