@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 extern "C" {
 #include <cmocka.h>
@@ -17,5 +18,31 @@ extern "C" {
 #undef fail
 #undef fail_msg
 #define fail_msg(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
+
+/* Tests of a program, which run in the order in which they stand: TEST(name) { ... }, at the end TEST_MAIN("what they
+ * are about"). */
+inline std::vector<CMUnitTest> &all_tests()
+{
+	static std::vector<CMUnitTest> tests;
+	return tests;
+}
+
+struct KnownTest {
+	explicit KnownTest(const CMUnitTest &test) { all_tests().push_back(test); }
+};
+
+/* With a function before it and one behind it, or nullptr. */
+#define TEST_BETWEEN(name, start, stop)                                                                                \
+	static void name(void **);                                                                                     \
+	const KnownTest known_##name(cmocka_unit_test_setup_teardown(name, start, stop));                              \
+	static void name(void **)
+
+#define TEST(name) TEST_BETWEEN(name, nullptr, nullptr)
+
+#define TEST_MAIN(about)                                                                                               \
+	int main()                                                                                                     \
+	{                                                                                                              \
+		return _cmocka_run_group_tests(about, all_tests().data(), all_tests().size(), nullptr, nullptr);       \
+	}
 
 #endif

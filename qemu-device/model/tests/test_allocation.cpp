@@ -159,13 +159,13 @@ void each_one()
 	print_message("%d allocations\n", nth);
 }
 
-void test_each_allocation(void **)
+TEST(test_each_allocation)
 {
 	for_ever = false;
 	each_one();
 }
 
-void test_each_allocation_and_all_that_follow(void **)
+TEST(test_each_allocation_and_all_that_follow)
 {
 	for_ever = true;
 	failed.store(false);
@@ -175,12 +175,4 @@ void test_each_allocation_and_all_that_follow(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_allocation),
-		cmocka_unit_test(test_each_allocation_and_all_that_follow),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

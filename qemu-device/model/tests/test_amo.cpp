@@ -40,7 +40,7 @@ void check_one(AmoPair &p, const Command &c, uint64_t before, uint64_t first, ui
 	assert_int_equal(p.fetched(), c.fetch ? fetched : AROUND);
 }
 
-void test_every_command(void **)
+TEST(test_every_command)
 {
 	AmoPair p;
 	std::mt19937_64 random(42);
@@ -63,7 +63,7 @@ void test_every_command(void **)
 }
 
 /* The rules for NaN and signed zero, spelled out. */
-void test_floating_rules(void **)
+TEST(test_floating_rules)
 {
 	AmoPair p;
 	constexpr uint64_t SUM = 0x05d, MINIMUM = 0x059, MAXIMUM = 0x05b;
@@ -98,7 +98,7 @@ void test_floating_rules(void **)
 	}
 }
 
-void test_no_other_command(void **)
+TEST(test_no_other_command)
 {
 	AmoPair p;
 
@@ -112,7 +112,7 @@ void test_no_other_command(void **)
 	assert_int_equal(p.word(), 3);
 }
 
-void test_alignment_and_length(void **)
+TEST(test_alignment_and_length)
 {
 	AmoPair p;
 
@@ -145,7 +145,7 @@ void test_alignment_and_length(void **)
 	assert_int_equal(p.amo(0x354, 1, 0, 4), ARIES_ST_BOUNDS);
 }
 
-void test_cached_need_the_right(void **)
+TEST(test_cached_need_the_right)
 {
 	Pair p;
 
@@ -169,7 +169,7 @@ void test_cached_need_the_right(void **)
 	assert_int_equal(p.word(), 6);
 }
 
-void test_window(void **)
+TEST(test_window)
 {
 	AmoPair p;
 
@@ -185,7 +185,7 @@ void test_window(void **)
 }
 
 /* N11: the flag comes behind the result of a fetching atomic. */
-void test_flagged_atomic(void **)
+TEST(test_flagged_atomic)
 {
 	AmoPair p;
 	auto ring = [&](unsigned int code, unsigned int bytes) {
@@ -222,7 +222,7 @@ void test_flagged_atomic(void **)
 }
 
 /* N11: the flag comes behind the data of a get. */
-void test_flagged_get(void **)
+TEST(test_flagged_get)
 {
 	AmoPair p;
 	uint8_t *there = p.a.ram(p.local);
@@ -301,7 +301,7 @@ private:
 };
 
 /* N11: whoever sees the flag sees the data: nothing of it is stored after the flag. */
-void test_flag_is_stored_last(void **)
+TEST(test_flag_is_stored_last)
 {
 	AmoPair p;
 	uint8_t *const flags = p.a.ram(p.local + PAGE);
@@ -348,15 +348,4 @@ void test_flag_is_stored_last(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_command),         cmocka_unit_test(test_floating_rules),
-		cmocka_unit_test(test_no_other_command),      cmocka_unit_test(test_alignment_and_length),
-		cmocka_unit_test(test_cached_need_the_right), cmocka_unit_test(test_window),
-		cmocka_unit_test(test_flagged_atomic),        cmocka_unit_test(test_flagged_get),
-		cmocka_unit_test(test_flag_is_stored_last),
-	};
-
-	return cmocka_run_group_tests_name("atomics", tests, nullptr, nullptr);
-}
+TEST_MAIN("atomics")

@@ -33,7 +33,7 @@ struct Bare {
 };
 
 /* Who dies with the lock of a set does not keep it; who lives does, and then nothing happens at all. */
-void test_holders(void **)
+TEST(test_holders)
 {
 	Bare bare;
 	aries::AmoResult old = {};
@@ -69,7 +69,7 @@ void test_holders(void **)
 }
 
 /* Bus address 0 is a word like any other, and memory that is gone is not written. */
-void test_edges_of_memory(void **)
+TEST(test_edges_of_memory)
 {
 	Bare bare;
 	aries::AmoResult old = {};
@@ -89,12 +89,4 @@ void test_edges_of_memory(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_holders),
-		cmocka_unit_test(test_edges_of_memory),
-	};
-
-	return cmocka_run_group_tests_name("AMO cache", tests, nullptr, nullptr);
-}
+TEST_MAIN("AMO cache")

@@ -85,7 +85,7 @@ struct Owner {
 	}
 };
 
-void test_processes(void **)
+TEST(test_processes)
 {
 	for (const Mode &mode : MODES) {
 		const std::string path = fabric_path();
@@ -123,7 +123,7 @@ void test_processes(void **)
 	}
 }
 
-void test_threads(void **)
+TEST(test_threads)
 {
 	for (const Mode &mode : MODES) {
 		const std::string path = fabric_path();
@@ -151,12 +151,4 @@ void test_threads(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_threads),
-	};
-
-	return cmocka_run_group_tests_name("four nodes on a word", tests, nullptr, nullptr);
-}
+TEST_MAIN("four nodes on a word")

@@ -11,7 +11,7 @@ namespace
 constexpr unsigned int ALIAS = MDH + 1;
 
 /* Memory is old until something wants the word; every NIC sees the new value. */
-void test_results_stay(void **)
+TEST(test_results_stay)
 {
 	LazyPair p;
 
@@ -41,7 +41,7 @@ void test_results_stay(void **)
 }
 
 /* Each operation, where the node is not lazy; and one that is may not change its mind under way. */
-void test_mode(void **)
+TEST(test_mode)
 {
 	LazyPair p;
 	const unsigned int errors = p.b.guest_errors;
@@ -67,7 +67,7 @@ void test_mode(void **)
 }
 
 /* The 65th word drives one out, and that one's result into memory. */
-void test_eviction_updates(void **)
+TEST(test_eviction_updates)
 {
 	LazyPair p;
 
@@ -89,7 +89,7 @@ void test_eviction_updates(void **)
 }
 
 /* Each of the four ways of a set is given away in its turn: four words more drive out the four that came first. */
-void test_ways_take_turns(void **)
+TEST(test_ways_take_turns)
 {
 	constexpr uint64_t NEXT = 8 * 16; /* the next word of the same set */
 	LazyPair p;
@@ -111,7 +111,7 @@ void test_ways_take_turns(void **)
 }
 
 /* Puts of any kind come after the results before them, and are not overwritten later. */
-void test_puts(void **)
+TEST(test_puts)
 {
 	LazyPair p;
 	const uint32_t half = 0xabcd;
@@ -148,7 +148,7 @@ void test_puts(void **)
 }
 
 /* Launched puts keep no page of a node that is lazy. */
-void test_launched_puts(void **)
+TEST(test_launched_puts)
 {
 	LazyPair p;
 	auto *entry = reinterpret_cast<aries_launch_entry *>(p.a.line(FMAD));
@@ -174,7 +174,7 @@ void test_launched_puts(void **)
 }
 
 /* Block transfers read and overwrite what is in the cache, at the target and at home. */
-void test_block_transfers(void **)
+TEST(test_block_transfers)
 {
 	LazyPair p;
 	auto move = [&](unsigned int op, FakeHost &host, unsigned int pe, unsigned int mdh, unsigned int local_mdh) {
@@ -230,7 +230,7 @@ void test_block_transfers(void **)
 }
 
 /* Commands that are not cached take part; so do both widths. */
-void test_all_commands_agree(void **)
+TEST(test_all_commands_agree)
 {
 	LazyPair p;
 
@@ -253,7 +253,7 @@ void test_all_commands_agree(void **)
 }
 
 /* Two memory domains over the same pages have one cache. */
-void test_aliases(void **)
+TEST(test_aliases)
 {
 	LazyPair p;
 
@@ -277,7 +277,7 @@ void test_aliases(void **)
 }
 
 /* N13: a processor's store between an atomic and its update is newer; one between two atomics counts. */
-void test_processors(void **)
+TEST(test_processors)
 {
 	LazyPair p;
 
@@ -293,20 +293,4 @@ void test_processors(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_results_stay),
-		cmocka_unit_test(test_mode),
-		cmocka_unit_test(test_eviction_updates),
-		cmocka_unit_test(test_ways_take_turns),
-		cmocka_unit_test(test_puts),
-		cmocka_unit_test(test_launched_puts),
-		cmocka_unit_test(test_block_transfers),
-		cmocka_unit_test(test_all_commands_agree),
-		cmocka_unit_test(test_aliases),
-		cmocka_unit_test(test_processors),
-	};
-
-	return cmocka_run_group_tests_name("lazy updates", tests, nullptr, nullptr);
-}
+TEST_MAIN("lazy updates")

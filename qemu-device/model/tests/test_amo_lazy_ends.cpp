@@ -26,7 +26,7 @@ void stir(LazyPair &p)
 }
 
 /* When INV_MDD is done memory has the results, and nothing is ever written there again. */
-void test_deregistration(void **)
+TEST(test_deregistration)
 {
 	for (unsigned int ptes : {0u, 1u}) {
 		LazyPair p;
@@ -51,7 +51,7 @@ void test_deregistration(void **)
 }
 
 /* A memory domain goes while others use it: afterwards its memory is somebody else's. */
-void test_deregistration_under_fire(void **)
+TEST(test_deregistration_under_fire)
 {
 	constexpr unsigned int ROUNDS = 300;
 	LazyPair p;
@@ -89,7 +89,7 @@ void test_deregistration_under_fire(void **)
 }
 
 /* A device that may no longer master the bus has written everything before it says so, and nothing later. */
-void test_bus_master_off(void **)
+TEST(test_bus_master_off)
 {
 	LazyPair p;
 
@@ -104,7 +104,7 @@ void test_bus_master_off(void **)
 }
 
 /* A reset loses what was not written, and writes nothing afterwards. */
-void test_reset(void **)
+TEST(test_reset)
 {
 	LazyPair p;
 
@@ -131,14 +131,4 @@ void test_reset(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_deregistration),
-		cmocka_unit_test(test_deregistration_under_fire),
-		cmocka_unit_test(test_bus_master_off),
-		cmocka_unit_test(test_reset),
-	};
-
-	return cmocka_run_group_tests_name("ends of lazy updates", tests, nullptr, nullptr);
-}
+TEST_MAIN("ends of lazy updates")

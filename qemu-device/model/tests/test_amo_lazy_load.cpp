@@ -111,7 +111,7 @@ private:
 	uint64_t ctl_[2];
 };
 
-void test_random(void **)
+TEST(test_random)
 {
 	Differential test;
 
@@ -124,7 +124,7 @@ void test_random(void **)
 }
 
 /* Many initiators, all kinds of atomics and updates at once: no addition is lost. */
-void test_threads(void **)
+TEST(test_threads)
 {
 	constexpr unsigned int THREADS = 4, ROUNDS = 20000, WORDS = 96;
 	LazyPair p;
@@ -178,12 +178,4 @@ void test_threads(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_threads),
-	};
-
-	return cmocka_run_group_tests_name("lazy updates under load", tests, nullptr, nullptr);
-}
+TEST_MAIN("lazy updates under load")

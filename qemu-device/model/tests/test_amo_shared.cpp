@@ -99,7 +99,7 @@ uint64_t mask_of(unsigned int bytes)
 	return bytes == 8 ? ~uint64_t(0) : UINT32_MAX;
 }
 
-void test_additions(void **)
+TEST(test_additions)
 {
 	Pair pair;
 
@@ -122,7 +122,7 @@ void test_additions(void **)
 	}
 }
 
-void test_floating_additions(void **)
+TEST(test_floating_additions)
 {
 	Pair pair;
 	constexpr uint64_t ONE = 0x3ff0000000000000, ONE_NARROW = 0x3f800000;
@@ -145,7 +145,7 @@ void test_floating_additions(void **)
 }
 
 /* Each thread has a bit of its own, and nobody else may change it. */
-void test_bits(void **)
+TEST(test_bits)
 {
 	Pair pair;
 
@@ -175,7 +175,7 @@ void test_bits(void **)
 }
 
 /* Masked swap: each thread keeps a number in its byte. */
-void test_masked_swaps(void **)
+TEST(test_masked_swaps)
 {
 	Pair pair;
 
@@ -198,7 +198,7 @@ void test_masked_swaps(void **)
 }
 
 /* What goes in comes out once: sums of both agree. */
-void test_swaps(void **)
+TEST(test_swaps)
 {
 	Pair pair;
 
@@ -219,7 +219,7 @@ void test_swaps(void **)
 	}
 }
 
-void test_compare_and_swaps(void **)
+TEST(test_compare_and_swaps)
 {
 	Pair pair;
 
@@ -241,7 +241,7 @@ void test_compare_and_swaps(void **)
 }
 
 /* No operand that counts is forgotten. */
-void test_extremes(void **)
+TEST(test_extremes)
 {
 	Pair pair;
 	const struct {
@@ -307,7 +307,7 @@ struct CachePair : Pair {
 };
 
 /* N12: 64 words fit, the 65th drives one out, and memory has every result at once. */
-void test_cache_evicts(void **)
+TEST(test_cache_evicts)
 {
 	CachePair p;
 
@@ -339,7 +339,7 @@ void test_cache_evicts(void **)
 }
 
 /* N12: each of the four ways of a set is given away in its turn, so four words more drive out the first four. */
-void test_cache_ways_take_turns(void **)
+TEST(test_cache_ways_take_turns)
 {
 	constexpr uint64_t NEXT = 8 * 16; /* the next word of the same set */
 	CachePair p;
@@ -356,7 +356,7 @@ void test_cache_ways_take_turns(void **)
 }
 
 /* Refused commands are no use of the cache. */
-void test_cache_refused(void **)
+TEST(test_cache_refused)
 {
 	CachePair p;
 
@@ -367,7 +367,7 @@ void test_cache_refused(void **)
 	assert_counts(p.b, 0, 0, 0);
 }
 
-void test_cache_is_of_all_initiators(void **)
+TEST(test_cache_is_of_all_initiators)
 {
 	CachePair p;
 	Initiator own(p, 1);
@@ -380,7 +380,7 @@ void test_cache_is_of_all_initiators(void **)
 }
 
 /* A handle that has been invalidated takes its words along; a reset takes all. */
-void test_cache_invalidation(void **)
+TEST(test_cache_invalidation)
 {
 	CachePair p;
 
@@ -401,7 +401,7 @@ void test_cache_invalidation(void **)
 }
 
 /* Nobody is lost in the counts, and the words are right, while all fight for the entries. */
-void test_cache_of_threads(void **)
+TEST(test_cache_of_threads)
 {
 	Pair pair;
 	std::atomic<unsigned int> sum{0};
@@ -430,7 +430,7 @@ void test_cache_of_threads(void **)
 }
 
 /* N13: what a processor reads, changes and stores in steps loses an atomic that comes between. */
-void test_processors_take_no_part(void **)
+TEST(test_processors_take_no_part)
 {
 	CachePair p;
 	const uint64_t read = p.word();
@@ -444,24 +444,4 @@ void test_processors_take_no_part(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_additions),
-		cmocka_unit_test(test_floating_additions),
-		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_masked_swaps),
-		cmocka_unit_test(test_swaps),
-		cmocka_unit_test(test_compare_and_swaps),
-		cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_cache_evicts),
-		cmocka_unit_test(test_cache_ways_take_turns),
-		cmocka_unit_test(test_cache_refused),
-		cmocka_unit_test(test_cache_is_of_all_initiators),
-		cmocka_unit_test(test_cache_invalidation),
-		cmocka_unit_test(test_cache_of_threads),
-		cmocka_unit_test(test_processors_take_no_part),
-	};
-
-	return cmocka_run_group_tests_name("atomics of many", tests, nullptr, nullptr);
-}
+TEST_MAIN("atomics of many")

@@ -53,7 +53,7 @@ struct Lazy {
 	uint64_t fetched() const { return *reinterpret_cast<uint64_t *>(host.ram(landing)); }
 };
 
-void test_own_node(void **)
+TEST(test_own_node)
 {
 	Lazy p;
 
@@ -72,11 +72,4 @@ void test_own_node(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_node),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -57,7 +57,7 @@ bool says(const std::string &text, const char *words)
 
 const std::string HEAD = "# aries link loads 1\n# routers 16 tiles 48 links 120\nrouter,tile,load,stalled\n";
 
-void files_and_shares(void **)
+TEST(files_and_shares)
 {
 	assert_true(Background::of("uniform:0.25", 16)->load(3, 7) == 0.25F);
 	assert_true(Background::of("uniform:1", 16)->load(3, 7) == Background::MAX);
@@ -96,7 +96,7 @@ void files_and_shares(void **)
 }
 
 /* The mean wait is that of packets of one length that come at random: rho S / 2 (1 - rho). */
-void waits_are_those_of_a_queue(void **)
+TEST(waits_are_those_of_a_queue)
 {
 	const double service =
 		double(flit_ticks(request_flits(PacketKind::Put, 64), LINK_FACTORS[0][0])) / TICKS_PER_NS;
@@ -128,7 +128,7 @@ void waits_are_those_of_a_queue(void **)
 }
 
 /* A long stream gets what others leave of a link. */
-void the_rest_of_a_link_is_left(void **)
+TEST(the_rest_of_a_link_is_left)
 {
 	const auto took = [](const std::string &background) {
 		Machine m(CHASSIS);
@@ -148,7 +148,7 @@ void the_rest_of_a_link_is_left(void **)
 }
 
 /* Requests that are to stay in order do, whatever each of them has to wait for (R12). */
-void nothing_overtakes_R12(void **)
+TEST(nothing_overtakes_R12)
 {
 	Machine m(CHASSIS);
 	uint64_t before = 0;
@@ -165,7 +165,7 @@ void nothing_overtakes_R12(void **)
 }
 
 /* Routers know what others do, and go around it. */
-void ways_lead_around_what_others_load(void **)
+TEST(ways_lead_around_what_others_load)
 {
 	const DragonflyShape shape{64, 4, 4};
 	std::string direct = HEAD;
@@ -193,15 +193,4 @@ void ways_lead_around_what_others_load(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(files_and_shares),
-		cmocka_unit_test(waits_are_those_of_a_queue),
-		cmocka_unit_test(the_rest_of_a_link_is_left),
-		cmocka_unit_test(nothing_overtakes_R12),
-		cmocka_unit_test(ways_lead_around_what_others_load),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -108,7 +108,7 @@ const Field SLOTS[] = {
 };
 static_assert(offsetof(aries_bte_desc, reserved) == 46);
 
-void test_slots(void **)
+TEST(test_slots)
 {
 	Bench bench;
 
@@ -132,7 +132,7 @@ void test_slots(void **)
 }
 
 /* Numbers of slots that there are not: nothing is read. */
-void test_slot_numbers(void **)
+TEST(test_slot_numbers)
 {
 	Bench bench;
 
@@ -146,7 +146,7 @@ void test_slot_numbers(void **)
 	}
 }
 
-void test_rights(void **)
+TEST(test_rights)
 {
 	Bench bench;
 	auto refused = [&](uint32_t ops, uint32_t status, auto change) {
@@ -196,7 +196,7 @@ void test_rights(void **)
 }
 
 /* Two things wrong: which of them the status tells is written down. */
-void test_order(void **)
+TEST(test_order)
 {
 	using Wrong = Break<aries_bte_desc>;
 	Bench bench;
@@ -223,7 +223,7 @@ void test_order(void **)
 }
 
 /* What a receive names is checked when a message comes. */
-void test_receives(void **)
+TEST(test_receives)
 {
 	Bench bench;
 	auto posted = [&](uint64_t ctl, uint64_t offset, uint32_t status) {
@@ -253,12 +253,4 @@ void test_receives(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_numbers), cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_order), cmocka_unit_test(test_receives),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

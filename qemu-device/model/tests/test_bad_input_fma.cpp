@@ -134,7 +134,7 @@ const Field DESCRIPTOR[] = {
 	FIELD(aries_fma_desc, sync_value, UINT32_MAX, ARIES_ST_RESERVED, on({CE}), ALL & ~on({CE})),
 };
 
-void test_descriptor(void **)
+TEST(test_descriptor)
 {
 	Bench bench;
 
@@ -155,7 +155,7 @@ void test_descriptor(void **)
 }
 
 /* Without events the queue is not looked at. */
-void test_queue_only_for_events(void **)
+TEST(test_queue_only_for_events)
 {
 	Bench bench;
 
@@ -172,7 +172,7 @@ void test_queue_only_for_events(void **)
 }
 
 /* Reserved bits of the doorbell word: nothing of the rest is looked at, so there is no event either. */
-void test_doorbell_bits(void **)
+TEST(test_doorbell_bits)
 {
 	Bench bench;
 	const uint64_t reserved = ARIES_DB_RSVD_MASK | uint64_t(ARIES_EV_RSVD_MASK & ~ARIES_DB_LATER)
@@ -197,7 +197,7 @@ void test_doorbell_bits(void **)
 }
 
 /* Operations that there are not, and commands: what test_amo.cpp tries of atomics, for collectives. */
-void test_unknown_operations(void **)
+TEST(test_unknown_operations)
 {
 	Bench bench;
 	unsigned int known = 0;
@@ -221,7 +221,7 @@ void test_unknown_operations(void **)
 }
 
 /* Each length that an operation must not have, among all that the field can hold. */
-void test_lengths(void **)
+TEST(test_lengths)
 {
 	Bench bench;
 
@@ -290,7 +290,7 @@ void test_lengths(void **)
 }
 
 /* What belongs to somebody else, and what was somebody's and is no more. */
-void test_foreign_and_stale(void **)
+TEST(test_foreign_and_stale)
 {
 	Bench bench;
 	auto all = [&](uint32_t ops, uint32_t status, auto change) {
@@ -343,7 +343,7 @@ void test_foreign_and_stale(void **)
 }
 
 /* Two things wrong: which of them the status tells is written down. */
-void test_order(void **)
+TEST(test_order)
 {
 	using Wrong = Break<aries_fma_desc>;
 	Bench bench;
@@ -376,7 +376,7 @@ void test_order(void **)
 }
 
 /* A queue that is gone, at the target. */
-void test_stale_remote_queue(void **)
+TEST(test_stale_remote_queue)
 {
 	Bench bench;
 
@@ -394,7 +394,7 @@ void test_stale_remote_queue(void **)
 	}
 }
 
-void test_disabled(void **)
+TEST(test_disabled)
 {
 	Bench bench;
 
@@ -421,7 +421,7 @@ void test_disabled(void **)
 }
 
 /* Words of a contribution that fit its fields and mean nothing. */
-void test_contributions(void **)
+TEST(test_contributions)
 {
 	constexpr unsigned int OR = 0x03, MINIMA[] = {0x11, 0x12, 0x18, 0x19};
 	Bench bench;
@@ -445,7 +445,7 @@ void test_contributions(void **)
 }
 
 /* Accesses of the window and doorbell pages that are no operation. */
-void test_accesses(void **)
+TEST(test_accesses)
 {
 	Bench bench;
 	constexpr uint64_t DOORBELL = ARIES_FMA_DOORBELL;
@@ -484,16 +484,4 @@ void test_accesses(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_descriptor),    cmocka_unit_test(test_queue_only_for_events),
-		cmocka_unit_test(test_doorbell_bits), cmocka_unit_test(test_unknown_operations),
-		cmocka_unit_test(test_lengths),       cmocka_unit_test(test_foreign_and_stale),
-		cmocka_unit_test(test_order),         cmocka_unit_test(test_stale_remote_queue),
-		cmocka_unit_test(test_disabled),      cmocka_unit_test(test_contributions),
-		cmocka_unit_test(test_accesses),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

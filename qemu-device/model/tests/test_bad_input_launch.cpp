@@ -120,7 +120,7 @@ const Field WINDOW[] = {
 	FIELD(aries_fma_window, ring_entries, 0xffff, ARIES_ST_RESERVED, RINGS, ALL & ~RINGS),
 };
 
-void test_window_structure(void **)
+TEST(test_window_structure)
 {
 	Bench bench;
 	auto prepare = [&](unsigned int op) { bench.prepare(put8(), AMOS >> op & 1); };
@@ -142,7 +142,7 @@ void test_window_structure(void **)
 }
 
 /* Every shape that the two bytes can name. */
-void test_shapes(void **)
+TEST(test_shapes)
 {
 	Bench bench;
 
@@ -161,7 +161,7 @@ void test_shapes(void **)
 }
 
 /* A line beyond the end of the window; pieces that reach into the next node's part. */
-void test_ends_of_windows(void **)
+TEST(test_ends_of_windows)
 {
 	Bench bench;
 
@@ -181,7 +181,7 @@ void test_ends_of_windows(void **)
 }
 
 /* Control words of the get window. */
-void test_control_words(void **)
+TEST(test_control_words)
 {
 	Bench bench;
 	const uint64_t get8 = (BASE + 2048) | uint64_t(7) << ARIES_GETW_LEN_SHIFT;
@@ -217,7 +217,7 @@ void test_control_words(void **)
 }
 
 /* An entry as line, ring and store take it, with and without the short way of puts. */
-void test_entries(void **)
+TEST(test_entries)
 {
 	Bench bench;
 	char err[64];
@@ -274,7 +274,7 @@ void test_entries(void **)
 }
 
 /* The ring's memory: foreign, stale, shorter than it claims, without a page. */
-void test_ring_memory(void **)
+TEST(test_ring_memory)
 {
 	Bench bench;
 	auto refused = [&](uint32_t status, auto change) {
@@ -312,13 +312,4 @@ void test_ring_memory(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_window_structure), cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_ends_of_windows),  cmocka_unit_test(test_control_words),
-		cmocka_unit_test(test_entries),          cmocka_unit_test(test_ring_memory),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

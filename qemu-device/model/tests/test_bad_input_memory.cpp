@@ -75,7 +75,7 @@ struct Reach : Pair {
 	}
 };
 
-void test_page_entries(void **)
+TEST(test_page_entries)
 {
 	Reach p;
 	const uint64_t far = word_at(p.b, p.table), near = word_at(p.a, p.near_table);
@@ -111,7 +111,7 @@ void test_page_entries(void **)
 	p.local_side(ARIES_ST_OK, ARIES_ST_OK);
 }
 
-void test_directories(void **)
+TEST(test_directories)
 {
 	Reach p;
 	const uint64_t directory = p.b.read(ARIES_MDD_TABLE_N(MDH), 8), good = word_at(p.b, directory);
@@ -132,7 +132,7 @@ void test_directories(void **)
 }
 
 /* One level of large pages, whose entries hold any page address; tables that are nowhere. */
-void test_large_pages(void **)
+TEST(test_large_pages)
 {
 	Reach p;
 	const uint64_t pages = p.b.alloc(PAGE), memory = p.b.alloc(64 * 1024);
@@ -167,7 +167,7 @@ void test_large_pages(void **)
 }
 
 /* The first byte outside of the region at both ends, for every way and every length of a packet. */
-void test_bounds(void **)
+TEST(test_bounds)
 {
 	Reach p;
 
@@ -193,7 +193,7 @@ void test_bounds(void **)
 }
 
 /* Virtual handles: every index from the end of the block on, foreign and stale blocks; local handles likewise. */
-void test_virtual_handles(void **)
+TEST(test_virtual_handles)
 {
 	Reach p;
 	constexpr unsigned int COUNT = 3;
@@ -239,7 +239,7 @@ void test_virtual_handles(void **)
 }
 
 /* Virtual nodes: one past the domain's part, one past the table, unmapped, cleared, too many replaced. */
-void test_virtual_nodes(void **)
+TEST(test_virtual_nodes)
 {
 	Reach p;
 	auto part = [&](uint64_t base, uint64_t size) {
@@ -290,13 +290,4 @@ void test_virtual_nodes(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_page_entries),    cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_large_pages),     cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_virtual_handles), cmocka_unit_test(test_virtual_nodes),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -78,7 +78,7 @@ struct Busy : Pair {
 };
 
 /* Alone, with what the register holds, and with all that it could hold. */
-void test_reserved_bits(void **)
+TEST(test_reserved_bits)
 {
 	Busy p;
 	const std::vector<uint64_t> before = p.snapshot();
@@ -106,7 +106,7 @@ void test_reserved_bits(void **)
 	assert_int_equal(p.put(8), ARIES_ST_OK);
 }
 
-void test_read_only(void **)
+TEST(test_read_only)
 {
 	Busy p;
 	const std::vector<uint64_t> before = p.snapshot();
@@ -124,7 +124,7 @@ void test_read_only(void **)
 }
 
 /* Every size and place that is not the register's own. */
-void test_sizes_and_places(void **)
+TEST(test_sizes_and_places)
 {
 	Busy p;
 	const std::vector<uint64_t> before = p.snapshot();
@@ -146,7 +146,7 @@ void test_sizes_and_places(void **)
 }
 
 /* One past the end of an array is another register's place or nobody's. */
-void test_ends_of_arrays(void **)
+TEST(test_ends_of_arrays)
 {
 	Busy p;
 	unsigned int free = 0;
@@ -171,7 +171,7 @@ void test_ends_of_arrays(void **)
 }
 
 /* Numbers that the field can hold and the NIC does not have. */
-void test_values(void **)
+TEST(test_values)
 {
 	Busy p;
 	const uint64_t cq = p.b.alloc(2 * PAGE), cq_ctl = ARIES_CQ_CTL_VALID_MASK | uint64_t(OWNER) << 16;
@@ -247,7 +247,7 @@ void test_values(void **)
 }
 
 /* Collective engines: places, numbers of children, kinds, foreign and stale queues, changes under way. */
-void test_engines(void **)
+TEST(test_engines)
 {
 	Busy p;
 	const uint64_t ctl = ARIES_CE_CTL_ENABLE_MASK | uint64_t(PTAG_B) << 8 | uint64_t(OWNER) << 16;
@@ -287,13 +287,4 @@ void test_engines(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_reserved_bits),    cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_sizes_and_places), cmocka_unit_test(test_ends_of_arrays),
-		cmocka_unit_test(test_values),           cmocka_unit_test(test_engines),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

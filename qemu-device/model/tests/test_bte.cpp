@@ -13,7 +13,7 @@ using namespace aries_test;
 namespace
 {
 
-void test_sizes(void **)
+TEST(test_sizes)
 {
 	Blocks p;
 
@@ -41,7 +41,7 @@ void test_sizes(void **)
 	assert_int_equal(p.a.counter(ARIES_CNT_BTE_PUTS), 21);
 }
 
-void test_get(void **)
+TEST(test_get)
 {
 	Blocks p;
 
@@ -65,7 +65,7 @@ void test_get(void **)
 	assert_int_equal(p.a.ring_bte(FMAD, 2), ARIES_ST_ALIGN);
 }
 
-void test_refusals(void **)
+TEST(test_refusals)
 {
 	Blocks p;
 	auto expect = [&](uint32_t status, auto change) {
@@ -95,7 +95,7 @@ void test_refusals(void **)
 	assert_int_equal(p.a.status(FMAD), ARIES_ST_RESERVED);
 }
 
-void test_physical(void **)
+TEST(test_physical)
 {
 	Blocks p;
 
@@ -121,7 +121,7 @@ void test_physical(void **)
 	assert_int_equal(p.outcome(), ARIES_ST_LOCAL_TRANSLATION);
 }
 
-void test_many(void **)
+TEST(test_many)
 {
 	Blocks p;
 	constexpr unsigned int COUNT = 48;
@@ -149,7 +149,7 @@ void test_many(void **)
 }
 
 /* N17: a fenced transfer of a flag comes after all the data before it, and before what follows. */
-void test_fence(void **)
+TEST(test_fence)
 {
 	Blocks p;
 
@@ -176,7 +176,7 @@ void test_fence(void **)
 }
 
 /* N14: four channels, the others wait; the register shows it while it is so. */
-void test_status(void **)
+TEST(test_status)
 {
 	Blocks p;
 	bool seen = false;
@@ -201,7 +201,7 @@ void test_status(void **)
 	assert_true(seen);
 }
 
-void test_queue_full_and_flush(void **)
+TEST(test_queue_full_and_flush)
 {
 	Blocks p;
 	unsigned int taken = 0, full = 0, flushed = 0, done = 0;
@@ -228,7 +228,7 @@ void test_queue_full_and_flush(void **)
 	assert_true(flushed > 0);
 }
 
-void test_reorder(void **)
+TEST(test_reorder)
 {
 	Blocks p;
 	char err[64];
@@ -242,7 +242,7 @@ void test_reorder(void **)
 }
 
 /* Engines of large transfers have lanes of their own, but use up no number: those are for processors. */
-void test_lanes(void **)
+TEST(test_lanes)
 {
 	Blocks p;
 	RawSegment raw(p.path);
@@ -264,7 +264,7 @@ void test_lanes(void **)
 }
 
 /* The region goes away while copies run: afterwards its pages belong to somebody else. */
-void test_invalidate_under_way(void **)
+TEST(test_invalidate_under_way)
 {
 	Blocks p;
 
@@ -289,7 +289,7 @@ void test_invalidate_under_way(void **)
 	}
 }
 
-void test_reset_under_way(void **)
+TEST(test_reset_under_way)
 {
 	Blocks p;
 
@@ -323,7 +323,7 @@ void make_wide(FakeHost &host, unsigned int mdh, unsigned int ptag, uint64_t she
 }
 
 /* N15: the longest transfer there is, by its 32 bits of length. */
-void test_longest(void **)
+TEST(test_longest)
 {
 	Pair p;
 	const uint64_t from = p.a.alloc(SHEET), to = p.b.alloc(SHEET), end = p.b.alloc(SHEET);
@@ -358,7 +358,7 @@ void test_longest(void **)
 }
 
 /* N14: four run at once, the others wait until one has ended. */
-void test_four_at_once(void **)
+TEST(test_four_at_once)
 {
 	Pair p;
 	constexpr unsigned int COUNT = 7;
@@ -410,24 +410,4 @@ void test_four_at_once(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_get),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_physical),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_fence),
-		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_queue_full_and_flush),
-		cmocka_unit_test(test_reorder),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_invalidate_under_way),
-		cmocka_unit_test(test_reset_under_way),
-		cmocka_unit_test(test_longest),
-		cmocka_unit_test(test_four_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -113,7 +113,7 @@ struct Sends : Pair {
 };
 
 /* N16: the target decides where the data goes, to the byte; local, global and remote events. */
-void test_send(void **)
+TEST(test_send)
 {
 	Sends p;
 	unsigned int n = 0;
@@ -146,7 +146,7 @@ void test_send(void **)
 }
 
 /* N16: without a receive there is a clear error, and nothing else. */
-void test_no_receive(void **)
+TEST(test_no_receive)
 {
 	Sends p;
 
@@ -179,7 +179,7 @@ void test_no_receive(void **)
 	assert_int_equal(p.b.read(ARIES_RMT_LENGTH_N(5), 4), 0);
 }
 
-void test_too_long(void **)
+TEST(test_too_long)
 {
 	Sends p;
 
@@ -198,7 +198,7 @@ void test_too_long(void **)
 	p.arrived(0, 50);
 }
 
-void test_refusals(void **)
+TEST(test_refusals)
 {
 	Sends p;
 	auto refused = [&](uint64_t at, unsigned int size, uint64_t value) {
@@ -238,7 +238,7 @@ void test_refusals(void **)
 }
 
 /* Lost or refused on the way: the receive is as before, and the next try gets it. Copies change nothing (N19, N27). */
-void test_faults(void **)
+TEST(test_faults)
 {
 	Sends p;
 	char err[64];
@@ -264,7 +264,7 @@ void test_faults(void **)
 }
 
 /* The oldest receive of the channel, whatever its number. */
-void test_order(void **)
+TEST(test_order)
 {
 	Sends p;
 	std::mt19937 random(16);
@@ -298,7 +298,7 @@ void test_order(void **)
 }
 
 /* N17: a fenced send starts after what was before it; many senders never get the same receive. */
-void test_many(void **)
+TEST(test_many)
 {
 	Sends p;
 	constexpr unsigned int THREADS = 4, EACH = ARIES_RMT_ENTRIES / THREADS;
@@ -344,7 +344,7 @@ void test_many(void **)
 }
 
 /* Taken back while the message is arriving: it ends, and the receive can be posted anew. */
-void test_withdraw_under_way(void **)
+TEST(test_withdraw_under_way)
 {
 	Sends p;
 	unsigned int flushed = 0;
@@ -383,7 +383,7 @@ void test_withdraw_under_way(void **)
 }
 
 /* Taken back, or taken back and posted anew, when the data is there and the target has not been told yet. */
-void test_withdraw_at_the_end(void **)
+TEST(test_withdraw_at_the_end)
 {
 	FakeHost::Options options;
 	std::function<void()> copied;
@@ -423,7 +423,7 @@ bool all_are(const uint8_t *at, uint64_t bytes, uint8_t value)
  * Taken back by a receiver that then waits as the driver does, and uses its buffer for something else. A sender that
  * has looked before is waited for, however long it takes; one that has not looked yet writes nothing.
  */
-void test_withdraw_waits(void **)
+TEST(test_withdraw_waits)
 {
 	for (uint64_t bytes : {uint64_t(64), BYTES, BIG}) {
 		FakeHost::Options options;
@@ -465,7 +465,7 @@ void test_withdraw_waits(void **)
 }
 
 /* The same for one that has not looked yet: it writes nothing, also if a sender of its node has taken the next one. */
-void test_withdraw_before_the_write(void **)
+TEST(test_withdraw_before_the_write)
 {
 	enum { GONE, ANEW, TAKEN_ANEW };
 	FakeHost::Options options;
@@ -540,7 +540,7 @@ void test_withdraw_before_the_write(void **)
 }
 
 /* A sender that is killed leaves the receive for the next one. */
-void test_sender_dies(void **)
+TEST(test_sender_dies)
 {
 	const std::string path = fabric_path();
 	FakeHost b(path, 1);
@@ -573,22 +573,4 @@ void test_sender_dies(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_send),
-		cmocka_unit_test(test_no_receive),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_withdraw_under_way),
-		cmocka_unit_test(test_withdraw_at_the_end),
-		cmocka_unit_test(test_withdraw_waits),
-		cmocka_unit_test(test_withdraw_before_the_write),
-		cmocka_unit_test(test_sender_dies),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -88,7 +88,7 @@ aries_bte_desc random_work(std::mt19937 &random)
 	return d;
 }
 
-void test_as_the_general_way(void **)
+TEST(test_as_the_general_way)
 {
 	Way quick(false), general(true);
 	std::mt19937 random(20261121);
@@ -119,7 +119,7 @@ void test_as_the_general_way(void **)
  * Short ones take channels without the mutex under which long ones wait for them: nobody may sleep on, and the last
  * bytes tell that all arrived.
  */
-void test_beside_long_ones(void **)
+TEST(test_beside_long_ones)
 {
 	constexpr unsigned int THREADS = 3;
 	constexpr uint64_t ROUNDS = 2000, LONG = 64;
@@ -185,7 +185,7 @@ struct Gate {
 };
 
 /* All four channels are with short transfers when a long one comes; it starts when they have ended. */
-void test_wakes_who_waits(void **)
+TEST(test_wakes_who_waits)
 {
 	Gate gate;
 	Blocks p(gate.options());
@@ -209,7 +209,7 @@ void test_wakes_who_waits(void **)
 }
 
 /* A short one with a fence, or behind something that waits, does not overtake. */
-void test_behind_long_one(void **)
+TEST(test_behind_long_one)
 {
 	Blocks p;
 
@@ -227,7 +227,7 @@ void test_behind_long_one(void **)
 }
 
 /* A NIC that is cut off gets nothing. */
-void test_cut_off(void **)
+TEST(test_cut_off)
 {
 	Blocks p;
 	char err[256];
@@ -240,7 +240,7 @@ void test_cut_off(void **)
 }
 
 /* An address that nobody has taken. */
-void test_nobody_there(void **)
+TEST(test_nobody_there)
 {
 	FakeHost alone(fabric_path(), 0, {.nodes = 4});
 	aries_bte_desc &d = alone.slot(FMAD, 0);
@@ -263,7 +263,7 @@ void test_nobody_there(void **)
 }
 
 /* With 8 packets outstanding a page takes eight round trips. */
-void test_limit_of_injection(void **)
+TEST(test_limit_of_injection)
 {
 	Blocks p;
 	uint64_t free, limited;
@@ -279,7 +279,7 @@ void test_limit_of_injection(void **)
 }
 
 /* A reset waits for what is under way, by whichever thread. */
-void test_reset_waits(void **)
+TEST(test_reset_waits)
 {
 	for (uint64_t bytes : {PAGE, BIG}) {
 		Gate gate;
@@ -303,7 +303,7 @@ void test_reset_waits(void **)
 }
 
 /* A reset comes between them, and afterwards all is as new. */
-void test_reset_meanwhile(void **)
+TEST(test_reset_meanwhile)
 {
 	Blocks p;
 	std::atomic<bool> stop{false};
@@ -326,19 +326,4 @@ void test_reset_meanwhile(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_the_general_way),
-		cmocka_unit_test(test_beside_long_ones),
-		cmocka_unit_test(test_wakes_who_waits),
-		cmocka_unit_test(test_behind_long_one),
-		cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_nobody_there),
-		cmocka_unit_test(test_limit_of_injection),
-		cmocka_unit_test(test_reset_waits),
-		cmocka_unit_test(test_reset_meanwhile),
-	};
-
-	return cmocka_run_group_tests_name("short block transfers", tests, nullptr, nullptr);
-}
+TEST_MAIN("short block transfers")

@@ -58,7 +58,7 @@ std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>> bundles(const Machin
 }
 
 /* T01, T02, T03, T04, T06: what a router of a full machine is connected to. */
-void router_T01_T02_T03_T04_T06(void **)
+TEST(router_T01_T02_T03_T04_T06)
 {
 	const Machine machine = built({});
 	const RouterType &type = machine.router_type;
@@ -86,7 +86,7 @@ void router_T01_T02_T03_T04_T06(void **)
 }
 
 /* T07 to T10: one group, and how many links of each colour there are. */
-void group_T07_T08_T09_T10(void **)
+TEST(group_T07_T08_T09_T10)
 {
 	const Machine one = built({});
 
@@ -98,7 +98,7 @@ void group_T07_T08_T09_T10(void **)
 }
 
 /* T11, T12, T49: the largest machine, and those of the experiments. */
-void sizes_T11_T12_T49(void **)
+TEST(sizes_T11_T12_T49)
 {
 	const Machine largest = built({.groups = 241});
 
@@ -112,7 +112,7 @@ void sizes_T11_T12_T49(void **)
 }
 
 /* The numbers of routers, tiles and nodes, and all electrical links, are those of the device. */
-void numbers_are_those_of_the_device(void **)
+TEST(numbers_are_those_of_the_device)
 {
 	for (const uint32_t groups : {1, 2, 6}) {
 		const Machine machine = built({.groups = groups, .chassis = 3, .slots = 5});
@@ -140,7 +140,7 @@ void numbers_are_those_of_the_device(void **)
 }
 
 /* T25: as many cables as the ports allow; each bundle has the same number, each cable four links. */
-void full_optics_T25(void **)
+TEST(full_optics_T25)
 {
 	struct {
 		uint32_t groups;
@@ -160,7 +160,7 @@ void full_optics_T25(void **)
 }
 
 /* T37: with six groups and 48 cables every router has two links to every other group. */
-void every_router_reaches_every_group_T37(void **)
+TEST(every_router_reaches_every_group_T37)
 {
 	const Machine machine = built({.groups = 6});
 	const Wiring wiring(machine);
@@ -177,7 +177,7 @@ void every_router_reaches_every_group_T37(void **)
 }
 
 /* Partial optics: the ports of a bundle are spread evenly over the six chassis, whatever the peer. */
-void bundles_are_spread_over_chassis_T31(void **)
+TEST(bundles_are_spread_over_chassis_T31)
 {
 	for (const uint32_t cables : {12, 24, 30}) {
 		const Machine machine = built({.groups = 8, .cables_per_pair = cables});
@@ -221,7 +221,7 @@ uint32_t links_lost(const AriesShape &before, const AriesShape &after)
 }
 
 /* T33: a larger machine has all the cables of the smaller one. */
-void upgrades_keep_cables_T33(void **)
+TEST(upgrades_keep_cables_T33)
 {
 	struct {
 		AriesShape before;
@@ -261,7 +261,7 @@ void upgrades_keep_cables_T33(void **)
 }
 
 /* T34: the last group has its share of each bundle, so that every chassis of the machine has the same. */
-void short_last_group_T34(void **)
+TEST(short_last_group_T34)
 {
 	for (uint32_t chassis = 1; chassis <= 6; chassis++) {
 		const Machine machine = built({.groups = 4, .last_group_chassis = chassis, .cables_per_pair = 24});
@@ -275,7 +275,7 @@ void short_last_group_T34(void **)
 		assert_int_equal(cables.size(), pair.second == 7 ? 17 : 34);
 }
 
-void air_cooled_T36(void **)
+TEST(air_cooled_T36)
 {
 	for (uint32_t cabinets = 1; cabinets <= 8; cabinets++) {
 		const Machine full = built({.groups = cabinets, .cooling = Cooling::Air});
@@ -305,7 +305,7 @@ void air_cooled_T36(void **)
 }
 
 /* T31, both ways: Table 3 has 34 cables for 16 cabinets; the rule allows 30. */
-void bundle_rule_T31(void **)
+TEST(bundle_rule_T31)
 {
 	const auto cables = [](uint32_t groups, BundleRule rule) {
 		return aries_cables_per_pair({.groups = groups, .bundle_rule = rule});
@@ -321,7 +321,7 @@ void bundle_rule_T31(void **)
 	assert_int_equal(cables(49, BundleRule::Multiples), 5); /* above 64 cabinets there is no rule */
 }
 
-void advice_T32(void **)
+TEST(advice_T32)
 {
 	/* 60 of 240 is a quarter, 55 is less. */
 	assert_true(advise_aries({.groups = 6, .cables_per_pair = 12}).empty());
@@ -353,7 +353,7 @@ void check_refused(const std::vector<Refused> &cases)
 	}
 }
 
-void impossible_sizes_have_a_reason_T11_T25(void **)
+TEST(impossible_sizes_have_a_reason_T11_T25)
 {
 	check_refused({
 		{{.groups = 0}, "at least one group"},
@@ -375,7 +375,7 @@ void impossible_sizes_have_a_reason_T11_T25(void **)
 	});
 }
 
-void broken_rules_have_a_name_T31_T34_T35_T36(void **)
+TEST(broken_rules_have_a_name_T31_T34_T35_T36)
 {
 	check_refused({
 		{{.groups = 8, .cables_per_pair = 34, .bundle_rule = BundleRule::Multiples}, "multiple of 6 (T31)"},
@@ -393,24 +393,4 @@ void broken_rules_have_a_name_T31_T34_T35_T36(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(router_T01_T02_T03_T04_T06),
-		cmocka_unit_test(group_T07_T08_T09_T10),
-		cmocka_unit_test(sizes_T11_T12_T49),
-		cmocka_unit_test(numbers_are_those_of_the_device),
-		cmocka_unit_test(full_optics_T25),
-		cmocka_unit_test(every_router_reaches_every_group_T37),
-		cmocka_unit_test(bundles_are_spread_over_chassis_T31),
-		cmocka_unit_test(upgrades_keep_cables_T33),
-		cmocka_unit_test(short_last_group_T34),
-		cmocka_unit_test(air_cooled_T36),
-		cmocka_unit_test(bundle_rule_T31),
-		cmocka_unit_test(advice_T32),
-		cmocka_unit_test(impossible_sizes_have_a_reason_T11_T25),
-		cmocka_unit_test(broken_rules_have_a_name_T31_T34_T35_T36),
-	};
-
-	return cmocka_run_group_tests_name("build_aries", tests, nullptr, nullptr);
-}
+TEST_MAIN("build_aries")

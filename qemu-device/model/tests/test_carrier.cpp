@@ -15,7 +15,7 @@ namespace
 constexpr uint64_t VALUE = 0x1122334455667788;
 constexpr unsigned int FETCHING_ADD = 0x008;
 
-void a_put_goes_to_another_host(void **)
+TEST(a_put_goes_to_another_host)
 {
 	TwoHosts p;
 
@@ -35,7 +35,7 @@ void a_put_goes_to_another_host(void **)
 	assert_true(p.a.counter(ARIES_CNT_LATENCY_LAST_NS) > 0);
 }
 
-void puts_of_all_kinds(void **)
+TEST(puts_of_all_kinds)
 {
 	TwoHosts p;
 
@@ -66,7 +66,7 @@ void puts_of_all_kinds(void **)
 		assert_int_equal(p.there(8 * i), i + 1);
 }
 
-void gets_bring_data_back(void **)
+TEST(gets_bring_data_back)
 {
 	TwoHosts p;
 
@@ -93,7 +93,7 @@ void gets_bring_data_back(void **)
 	assert_int_equal(p.event().status(), ARIES_ST_BOUNDS);
 }
 
-void atomics_of_all_kinds(void **)
+TEST(atomics_of_all_kinds)
 {
 	TwoHosts p;
 
@@ -125,7 +125,7 @@ void atomics_of_all_kinds(void **)
 	assert_int_equal(p.there(), 50);
 }
 
-void queue_writes_and_order(void **)
+TEST(queue_writes_and_order)
 {
 	TwoHosts p;
 
@@ -145,7 +145,7 @@ void queue_writes_and_order(void **)
 	}
 }
 
-void batches(void **)
+TEST(batches)
 {
 	TwoHosts p;
 	auto *entry = reinterpret_cast<aries_launch_entry *>(p.a.line(FMAD));
@@ -166,7 +166,7 @@ void batches(void **)
 }
 
 /* A failure of an operation without an event is the next event's, and the target is told whom it has refused. */
-void silent_failures_are_told(void **)
+TEST(silent_failures_are_told)
 {
 	TwoHosts p;
 
@@ -189,7 +189,7 @@ void silent_failures_are_told(void **)
 }
 
 /* More than a NIC may have outstanding: the processor is held up, and all of it arrives. */
-void a_thousand_are_under_way(void **)
+TEST(a_thousand_are_under_way)
 {
 	TwoHosts p;
 
@@ -205,7 +205,7 @@ void a_thousand_are_under_way(void **)
 	assert_int_equal(p.carrier[0]->figures().open, 0);
 }
 
-void block_transfers(void **)
+TEST(block_transfers)
 {
 	TwoHosts p;
 	constexpr uint64_t BIG = 3 << 20;
@@ -260,7 +260,7 @@ uint32_t channel_send(TwoHosts &p, unsigned int channel, uint32_t length)
 	return p.a.ring_bte(FMAD, 0);
 }
 
-void channel_sends(void **)
+TEST(channel_sends)
 {
 	TwoHosts p;
 
@@ -293,7 +293,7 @@ void channel_sends(void **)
 }
 
 /* What is under way when a host goes ends with TIMEOUT, what comes then is refused; and it comes back. */
-void a_host_goes_and_comes(void **)
+TEST(a_host_goes_and_comes)
 {
 	TwoHosts p;
 
@@ -322,7 +322,7 @@ void a_host_goes_and_comes(void **)
 
 /* The status of an operation without an event is its end: its memory is the process's again, and the next event is not
  * about it. */
-void nothing_lands_after_its_status(void **)
+TEST(nothing_lands_after_its_status)
 {
 	TwoHosts p;
 	const auto wait_for_nothing = [&p] { p.wait([&] { return p.busy() == 0; }); };
@@ -355,7 +355,7 @@ void nothing_lands_after_its_status(void **)
 	assert_int_equal(p.event().status(), ARIES_ST_OK);
 }
 
-void nodes_are_seen_to_come_and_go(void **)
+TEST(nodes_are_seen_to_come_and_go)
 {
 	TwoHosts p;
 
@@ -377,7 +377,7 @@ void nodes_are_seen_to_come_and_go(void **)
 	assert_non_null(strstr(why.c_str(), "in use"));
 }
 
-void a_reset_drops_what_is_under_way(void **)
+TEST(a_reset_drops_what_is_under_way)
 {
 	TwoHosts p;
 
@@ -422,7 +422,7 @@ template <typename Work> pid_t start_sender(TwoHosts &p, Work &&work)
 	});
 }
 
-void a_sender_is_killed(void **)
+TEST(a_sender_is_killed)
 {
 	TwoHosts p;
 
@@ -444,7 +444,7 @@ void a_sender_is_killed(void **)
 }
 
 /* It had taken a receive there: that is posted again. */
-void a_sender_is_killed_in_a_send(void **)
+TEST(a_sender_is_killed_in_a_send)
 {
 	TwoHosts p;
 
@@ -467,7 +467,7 @@ void a_sender_is_killed_in_a_send(void **)
 }
 
 /* The same of a NIC that is reset. */
-void a_sender_is_reset_in_a_send(void **)
+TEST(a_sender_is_reset_in_a_send)
 {
 	TwoHosts p;
 
@@ -482,7 +482,7 @@ void a_sender_is_reset_in_a_send(void **)
 }
 
 /* The gateway ends, and another one takes its place. */
-void a_gateway_ends(void **)
+TEST(a_gateway_ends)
 {
 	TwoHosts p;
 
@@ -514,7 +514,7 @@ void a_gateway_ends(void **)
 }
 
 /* Hosts whose nodes make no fabric are refused with the cause. */
-void configurations_that_make_no_sense(void **)
+TEST(configurations_that_make_no_sense)
 {
 	const std::string path = fabric_path();
 	MemoryWire wire;
@@ -541,29 +541,4 @@ void configurations_that_make_no_sense(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_put_goes_to_another_host),
-		cmocka_unit_test(puts_of_all_kinds),
-		cmocka_unit_test(gets_bring_data_back),
-		cmocka_unit_test(atomics_of_all_kinds),
-		cmocka_unit_test(queue_writes_and_order),
-		cmocka_unit_test(batches),
-		cmocka_unit_test(silent_failures_are_told),
-		cmocka_unit_test(a_thousand_are_under_way),
-		cmocka_unit_test(block_transfers),
-		cmocka_unit_test(channel_sends),
-		cmocka_unit_test(a_host_goes_and_comes),
-		cmocka_unit_test(nothing_lands_after_its_status),
-		cmocka_unit_test(nodes_are_seen_to_come_and_go),
-		cmocka_unit_test(a_reset_drops_what_is_under_way),
-		cmocka_unit_test(a_sender_is_killed),
-		cmocka_unit_test(a_sender_is_killed_in_a_send),
-		cmocka_unit_test(a_sender_is_reset_in_a_send),
-		cmocka_unit_test(a_gateway_ends),
-		cmocka_unit_test(configurations_that_make_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -200,7 +200,7 @@ struct Team {
 	}
 };
 
-void all_commands(void **)
+TEST(all_commands)
 {
 	Team team;
 	std::mt19937_64 random(7);
@@ -219,7 +219,7 @@ void all_commands(void **)
 	assert_int_equal(team.carrier[0]->figures().refused + team.carrier[1]->figures().refused, 0);
 }
 
-void events_come_once(void **)
+TEST(events_come_once)
 {
 	Team team;
 
@@ -245,7 +245,7 @@ void events_come_once(void **)
 }
 
 /* What is wrong with a contribution is told where its result would be, and by its event. */
-void refusals(void **)
+TEST(refusals)
 {
 	Team team;
 	Member &three = *team.all[3];
@@ -287,7 +287,7 @@ bool timed_out(unsigned int status)
 }
 
 /* Whatever is missing, and wherever the others wait. */
-void a_host_goes_and_comes(void **)
+TEST(a_host_goes_and_comes)
 {
 	for (const size_t missing : {size_t{0}, size_t{1}, size_t{5}}) {
 		Team team;
@@ -307,7 +307,7 @@ void a_host_goes_and_comes(void **)
 }
 
 /* So short that nobody sees a node dead. */
-void a_flap_loses_the_operation(void **)
+TEST(a_flap_loses_the_operation)
 {
 	Team team;
 	std::mt19937_64 random(1);
@@ -325,7 +325,7 @@ void a_flap_loses_the_operation(void **)
 	team.reduce(random, IADD, false, 2);
 }
 
-void a_gateway_ends(void **)
+TEST(a_gateway_ends)
 {
 	Team team;
 	std::mt19937_64 random(2);
@@ -343,7 +343,7 @@ void a_gateway_ends(void **)
 	team.reduce(random, IADD, false, 3);
 }
 
-void a_node_is_reset(void **)
+TEST(a_node_is_reset)
 {
 	Team team;
 	std::mt19937_64 random(3);
@@ -365,7 +365,7 @@ void a_node_is_reset(void **)
 }
 
 /* An engine that leaves its tree takes all with it, over the border too. */
-void an_engine_leaves(void **)
+TEST(an_engine_leaves)
 {
 	for (const unsigned int leaver : {0u, 1u, 3u}) {
 		Team team;
@@ -380,7 +380,7 @@ void an_engine_leaves(void **)
 }
 
 /* A tree is made anew while news of the one before are on their way. */
-void teams_come_and_go(void **)
+TEST(teams_come_and_go)
 {
 	Team team;
 	std::mt19937_64 random(4);
@@ -405,7 +405,7 @@ std::vector<std::byte> message(aries::MessageKind kind, const Body &body, size_t
 }
 
 /* An engine below that breaks takes ours with it if its host knew of the edge, not if what we knew was old. */
-void news_of_a_tree_before(void **)
+TEST(news_of_a_tree_before)
 {
 	Team team;
 	Member &above = *team.all[0];
@@ -440,7 +440,7 @@ void news_of_a_tree_before(void **)
 }
 
 /* An engine of ours is in the tree of the one above when that says so, and goes with it. */
-void news_of_the_engine_above(void **)
+TEST(news_of_the_engine_above)
 {
 	Team team;
 	Member &below = *team.all[0];
@@ -468,7 +468,7 @@ void news_of_the_engine_above(void **)
 	assert_true(told(7, 7, 1));
 }
 
-void messages_that_make_no_sense(void **)
+TEST(messages_that_make_no_sense)
 {
 	Team team;
 	std::mt19937_64 random(5);
@@ -525,22 +525,4 @@ void messages_that_make_no_sense(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(all_commands),
-		cmocka_unit_test(events_come_once),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(a_host_goes_and_comes),
-		cmocka_unit_test(a_flap_loses_the_operation),
-		cmocka_unit_test(a_gateway_ends),
-		cmocka_unit_test(a_node_is_reset),
-		cmocka_unit_test(an_engine_leaves),
-		cmocka_unit_test(teams_come_and_go),
-		cmocka_unit_test(news_of_a_tree_before),
-		cmocka_unit_test(news_of_the_engine_above),
-		cmocka_unit_test(messages_that_make_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

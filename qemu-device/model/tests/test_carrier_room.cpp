@@ -64,18 +64,11 @@ Outcome on_a_full_disk()
 }
 
 /* Requests are refused as if too many were under way, one line tells why, and with room they go. No SIGBUS. */
-void no_room_for_requests(void **)
+TEST(no_room_for_requests)
 {
 	pass_in_child(on_a_full_disk);
 }
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(no_room_for_requests),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -24,7 +24,7 @@ std::vector<std::byte> message(uint32_t kind, const void *body, size_t bytes, ui
 }
 
 /* Whatever another host says, it is told from what makes sense. */
-void messages_that_make_no_sense(void **)
+TEST(messages_that_make_no_sense)
 {
 	TwoHosts p;
 	aries::CarriedRequest request = {};
@@ -67,7 +67,7 @@ void messages_that_make_no_sense(void **)
 }
 
 /* Only the host that was asked answers. */
-void an_answer_of_another_host(void **)
+TEST(an_answer_of_another_host)
 {
 	TwoHosts p;
 	constexpr uint64_t FIRST = 1; /* gateways count their requests */
@@ -139,7 +139,7 @@ private:
 };
 
 /* A gateway reads and writes nothing outside of what a node shares with it, and asks in nobody else's name. */
-void a_node_that_breaks_the_rules(void **)
+TEST(a_node_that_breaks_the_rules)
 {
 	TwoHosts p;
 	Forger node(p);
@@ -172,13 +172,4 @@ void a_node_that_breaks_the_rules(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(messages_that_make_no_sense),
-		cmocka_unit_test(an_answer_of_another_host),
-		cmocka_unit_test(a_node_that_breaks_the_rules),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -62,7 +62,7 @@ aries::CeValue expected(const aries::CeCommand &command, bool two, const std::ve
 }
 
 /* Every command over trees of depth 1 to 3, contributions in any order. */
-void test_commands_and_shapes(void **)
+TEST(test_commands_and_shapes)
 {
 	std::mt19937_64 random(21);
 
@@ -117,7 +117,7 @@ void test_commands_and_shapes(void **)
 }
 
 /* 32 children, some of them engines with 32 children; a 33rd is refused (N22). */
-void test_full_branching(void **)
+TEST(test_full_branching)
 {
 	Members all = make(3);
 	std::vector<Child> root, leaf;
@@ -158,7 +158,7 @@ void test_full_branching(void **)
 }
 
 /* Four trees at a time on one NIC, each with one operation pending (N21). */
-void test_four_engines(void **)
+TEST(test_four_engines)
 {
 	Members all = make(2);
 
@@ -182,7 +182,7 @@ void test_four_engines(void **)
 	assert_int_equal(all[0]->ring(IADD), ARIES_ST_RESERVED);
 }
 
-void test_rounding_mode_and_exceptions(void **)
+TEST(test_rounding_mode_and_exceptions)
 {
 	Members all = make(1);
 
@@ -207,7 +207,7 @@ void test_rounding_mode_and_exceptions(void **)
 }
 
 /* Events of the endpoint when the outcome is there; those of the engine as configured. */
-void test_events(void **)
+TEST(test_events)
 {
 	for (const bool only_errors : {false, true}) {
 		Members all = make(2);
@@ -254,7 +254,7 @@ void test_events(void **)
 }
 
 /* The queue was made anew meanwhile: whoever has it now gets nothing. */
-void test_event_for_old_queue(void **)
+TEST(test_event_for_old_queue)
 {
 	Members all = make(2);
 
@@ -270,7 +270,7 @@ void test_event_for_old_queue(void **)
 }
 
 /* The result block is gone: nothing is written, the endpoint and the error queue know, the others have a result. */
-void test_result_block_gone(void **)
+TEST(test_result_block_gone)
 {
 	Members all = make(2);
 
@@ -287,7 +287,7 @@ void test_result_block_gone(void **)
 }
 
 /* Contributions that differ end in an error for all, and the next operation works. */
-void test_mismatch(void **)
+TEST(test_mismatch)
 {
 	Members all = make(4);
 
@@ -310,7 +310,7 @@ void test_mismatch(void **)
 }
 
 /* What a process writes gives it no right. */
-void test_refusals(void **)
+TEST(test_refusals)
 {
 	Members all = make(2);
 	Member &a = *all[0], &b = *all[1];
@@ -364,7 +364,7 @@ void test_refusals(void **)
 	refused(ARIES_ST_LOCAL_PTAG, [](auto &d) { d.local_mdh++; });
 }
 
-void test_registers(void **)
+TEST(test_registers)
 {
 	Members all = make(2);
 	FakeHost &host = all[0]->host;
@@ -397,7 +397,7 @@ void test_registers(void **)
 }
 
 /* Nobody gets ahead of a barrier, all threads at once; and a barrier of 8 takes 8 traps. */
-void test_barrier(void **)
+TEST(test_barrier)
 {
 	constexpr unsigned int NODES = 8, ROUNDS = 300;
 	Members all = make(NODES);
@@ -439,21 +439,4 @@ void test_barrier(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands_and_shapes),
-		cmocka_unit_test(test_full_branching),
-		cmocka_unit_test(test_four_engines),
-		cmocka_unit_test(test_rounding_mode_and_exceptions),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_event_for_old_queue),
-		cmocka_unit_test(test_result_block_gone),
-		cmocka_unit_test(test_mismatch),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_barrier),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -73,7 +73,7 @@ private:
 };
 
 /* Whatever the old tree was doing, and in whatever order: the new one works, and goes on to. */
-void test_any_order(void **)
+TEST(test_any_order)
 {
 	enum { IDLE, WAITING, BROKEN, WAYS };
 
@@ -114,7 +114,7 @@ void test_any_order(void **)
  * An engine that nobody has contributed to is taken for one of the new tree, until it is configured once more. Whoever
  * waits in that tree has an error, and the next attempt works.
  */
-void test_left_over(void **)
+TEST(test_left_over)
 {
 	for (const unsigned int left_over : {0U, 1U, 2U}) {
 		Chain chain;
@@ -140,7 +140,7 @@ void test_left_over(void **)
 }
 
 /* One that is broken breaks those that it has an edge with, in both directions, whoever came first. */
-void test_edges_hold(void **)
+TEST(test_edges_hold)
 {
 	for (unsigned int victim = 0; victim < NODES; victim++) {
 		std::array<unsigned int, NODES> order = {0, 1, 2};
@@ -166,13 +166,4 @@ void test_edges_hold(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_left_over),
-		cmocka_unit_test(test_edges_hold),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

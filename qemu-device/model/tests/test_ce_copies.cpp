@@ -74,7 +74,7 @@ void run_round(Members &all, unsigned int round, unsigned int first)
 }
 
 /* 5 contributions, 4 partial sums up, 5 results, 4 outcomes down: sums stay right, round after round. */
-void test_every_packet_twice(void **)
+TEST(test_every_packet_twice)
 {
 	Members all = tree();
 
@@ -90,7 +90,7 @@ void test_every_packet_twice(void **)
 }
 
 /* Copies of contributions when the operation is over, of outcomes when the next one is on its way. */
-void test_copies_that_come_late(void **)
+TEST(test_copies_that_come_late)
 {
 	Members all = tree();
 
@@ -106,7 +106,7 @@ void test_copies_that_come_late(void **)
 }
 
 /* A result that comes again does not touch the block, whatever the process uses it for by then. */
-void test_contribution_is_taken_once(void **)
+TEST(test_contribution_is_taken_once)
 {
 	Members all = tree();
 
@@ -122,7 +122,7 @@ void test_contribution_is_taken_once(void **)
 }
 
 /* An engine that is made anew knows nothing of before: the numbers of a tree start with it. */
-void test_new_tree_takes_all(void **)
+TEST(test_new_tree_takes_all)
 {
 	Members all = tree();
 
@@ -140,7 +140,7 @@ void test_new_tree_takes_all(void **)
 }
 
 /* The numbers of a node that comes back begin anew; so does the tree. */
-void test_node_comes_back(void **)
+TEST(test_node_comes_back)
 {
 	const std::string path = fabric_path();
 	Member root(path, 0, 2);
@@ -167,13 +167,4 @@ void test_node_comes_back(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_packet_twice), cmocka_unit_test(test_copies_that_come_late),
-		cmocka_unit_test(test_node_comes_back),    cmocka_unit_test(test_contribution_is_taken_once),
-		cmocka_unit_test(test_new_tree_takes_all),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -107,7 +107,7 @@ void reference(uint16_t code, bool two, const std::vector<CeValue> &in, uint64_t
 	}
 }
 
-void test_every_command(void **)
+TEST(test_every_command)
 {
 	std::mt19937_64 random(20261121);
 	unsigned int commands = 0;
@@ -148,7 +148,7 @@ void test_every_command(void **)
 }
 
 /* Products and all other codes do not exist. */
-void test_unknown_commands(void **)
+TEST(test_unknown_commands)
 {
 	unsigned int known = 0;
 
@@ -199,7 +199,7 @@ template <typename F> void exceptions()
 	assert_int_equal(add<F>(NEAR, limits::denorm_min(), limits::denorm_min()).fpe, 0);
 }
 
-void test_rounding_and_exceptions(void **)
+TEST(test_rounding_and_exceptions)
 {
 	rounding<float>();
 	rounding<double>();
@@ -207,7 +207,7 @@ void test_rounding_and_exceptions(void **)
 	exceptions<double>();
 }
 
-void test_declared_exceptions(void **)
+TEST(test_declared_exceptions)
 {
 	CeCommand command;
 	const CeValue in[2] = {{{word(1.0), 0}, ARIES_CE_FPE_UNDERFLOW}, {{word(2.0), 0}, ARIES_CE_FPE_OVERFLOW}};
@@ -217,7 +217,7 @@ void test_declared_exceptions(void **)
 	assert_int_equal(ce_reduce(command, false, NEAR, in, 1).fpe, ARIES_CE_FPE_UNDERFLOW);
 }
 
-void test_nan_and_zero(void **)
+TEST(test_nan_and_zero)
 {
 	const double nan = std::numeric_limits<double>::quiet_NaN();
 	CeCommand command;
@@ -240,7 +240,7 @@ void test_nan_and_zero(void **)
 }
 
 /* A thread of the host must not find another rounding mode, nor flags. */
-void test_environment(void **)
+TEST(test_environment)
 {
 	fesetround(FE_DOWNWARD);
 	feclearexcept(FE_ALL_EXCEPT);
@@ -256,16 +256,4 @@ void test_environment(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_command),
-		cmocka_unit_test(test_unknown_commands),
-		cmocka_unit_test(test_rounding_and_exceptions),
-		cmocka_unit_test(test_declared_exceptions),
-		cmocka_unit_test(test_nan_and_zero),
-		cmocka_unit_test(test_environment),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -68,7 +68,7 @@ template <typename F> unsigned int until(std::initializer_list<Member *> members
 }
 
 /* The process in the middle, its engine and all, is stopped after its contribution. */
-void test_stopped_in_the_middle(void **)
+TEST(test_stopped_in_the_middle)
 {
 	const std::string path = fabric_path();
 	Member root(path, 0, 3), leaf(path, 2, 3);
@@ -92,7 +92,7 @@ void test_stopped_in_the_middle(void **)
 }
 
 /* Whoever dies, before or after its contribution: the others have an error in bounded time, and keep having it. */
-void test_death(void **)
+TEST(test_death)
 {
 	for (unsigned int victim = 0; victim < 3; victim++) {
 		for (const bool contributes : {false, true}) {
@@ -140,7 +140,7 @@ void test_death(void **)
 }
 
 /* A node that is back before anybody looked: its old collectives do not wait for ever. */
-void test_death_and_return(void **)
+TEST(test_death_and_return)
 {
 	const std::string path = fabric_path();
 	Member root(path, 0, 3), leaf(path, 2, 3);
@@ -171,7 +171,7 @@ void test_death_and_return(void **)
 }
 
 /* A reset, or an engine that its owner takes down, does the same to the others. */
-void test_reset_and_disable(void **)
+TEST(test_reset_and_disable)
 {
 	for (unsigned int victim = 0; victim < 3; victim++) {
 		for (const bool reset : {false, true}) {
@@ -204,7 +204,7 @@ void test_reset_and_disable(void **)
 }
 
 /* The link of a member is cut: it and the others have an error, nobody waits. */
-void test_link_down(void **)
+TEST(test_link_down)
 {
 	const std::string path = fabric_path();
 	Member zero(path, 0, 3), one(path, 1, 3), two(path, 2, 3);
@@ -227,7 +227,7 @@ constexpr Child LEAF = {ENDPOINT, 1, 0, INSTANCE << 32 | ARIES_CE_CHILD_INST_VAL
 constexpr uint64_t PRESENT = INSTANCE | uint64_t(PTAG_A) << 32 | ARIES_CE_INST_VALID_MASK;
 
 /* A process that ends, on another node than the engine, takes the tree with it; its node lives on. */
-void test_leaf_process_ends(void **)
+TEST(test_leaf_process_ends)
 {
 	for (const bool returns : {false, true}) {
 		const std::string path = fabric_path();
@@ -264,7 +264,7 @@ void test_leaf_process_ends(void **)
 }
 
 /* One that never comes is waited for, then given up; a namesake in another domain does not stand in for it. */
-void test_leaf_process_never_comes(void **)
+TEST(test_leaf_process_never_comes)
 {
 	for (const bool comes : {false, true}) {
 		const std::string path = fabric_path();
@@ -297,7 +297,7 @@ void test_leaf_process_never_comes(void **)
  * result and events once, and a block that was used for something else since is
  * left alone.
  */
-void test_carrier_dies(void **)
+TEST(test_carrier_dies)
 {
 	constexpr unsigned int STEPS = 16; /* 3 stores and 2 events for each of three, and the engine's event */
 
@@ -359,7 +359,7 @@ void test_carrier_dies(void **)
 }
 
 /* Teardown of a tree whose last operation is over breaks nothing for anybody. */
-void test_orderly_end(void **)
+TEST(test_orderly_end)
 {
 	const std::string path = fabric_path();
 	Member zero(path, 0, 3), one(path, 1, 3), two(path, 2, 3);
@@ -383,19 +383,4 @@ void test_orderly_end(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_stopped_in_the_middle),
-		cmocka_unit_test(test_death),
-		cmocka_unit_test(test_death_and_return),
-		cmocka_unit_test(test_reset_and_disable),
-		cmocka_unit_test(test_link_down),
-		cmocka_unit_test(test_leaf_process_ends),
-		cmocka_unit_test(test_leaf_process_never_comes),
-		cmocka_unit_test(test_carrier_dies),
-		cmocka_unit_test(test_orderly_end),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

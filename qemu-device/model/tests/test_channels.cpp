@@ -64,20 +64,20 @@ void check_case(const Case &c)
 	}
 }
 
-void four_channels_are_enough_three_are_not_P13_R16(void **)
+TEST(four_channels_are_enough_three_are_not_P13_R16)
 {
 	for (const Case &c : small_machines())
 		check_case(c);
 }
 
 /* Three full groups: all that can be different between full groups of a machine, see the documentation. */
-void full_groups_P13_R16(void **)
+TEST(full_groups_P13_R16)
 {
 	check_case({"3 full groups", build_aries({.groups = 3, .cables_per_pair = 6}), 4});
 }
 
 /* Each of the three steps up is needed: without the one behind global links, or the one at roots, there is a circle. */
-void every_step_is_needed_P13(void **)
+TEST(every_step_is_needed_P13)
 {
 	/* Where every router had links to every group, no local link would follow another in the first group. */
 	const topology::Machine machine = build_aries({.groups = 5, .chassis = 3, .slots = 5, .cables_per_pair = 1});
@@ -96,7 +96,7 @@ void every_step_is_needed_P13(void **)
 }
 
 /* Neither are there circles in damaged machines, whose ways inside a group are not so regular (R14). */
-void damaged_machines_R14_P13(void **)
+TEST(damaged_machines_R14_P13)
 {
 	const topology::Machine machine = build_aries({.groups = 5, .chassis = 3, .slots = 5, .cables_per_pair = 2});
 	uint32_t detoured = 0;
@@ -124,7 +124,7 @@ void damaged_machines_R14_P13(void **)
 }
 
 /* Groups that are rings of five: shortest ways around close a circle, so there must be others. */
-void rings_need_detours_P13(void **)
+TEST(rings_need_detours_P13)
 {
 	const topology::Machine machine = build_canonical({.p = 1, .a = 5, .h = 1});
 	Failures failures;
@@ -151,7 +151,7 @@ void rings_need_detours_P13(void **)
 }
 
 /* Walks of all modes under random load keep to the graph, requests and responses to their own channels (P12). */
-void walks_keep_to_the_graph_P12_R16(void **)
+TEST(walks_keep_to_the_graph_P12_R16)
 {
 	const RoutedMachine net(build_aries({.groups = 5, .chassis = 3, .slots = 5, .cables_per_pair = 1}));
 	Dependencies graph(net);
@@ -192,16 +192,4 @@ void walks_keep_to_the_graph_P12_R16(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(four_channels_are_enough_three_are_not_P13_R16),
-		cmocka_unit_test(full_groups_P13_R16),
-		cmocka_unit_test(every_step_is_needed_P13),
-		cmocka_unit_test(damaged_machines_R14_P13),
-		cmocka_unit_test(rings_need_detours_P13),
-		cmocka_unit_test(walks_keep_to_the_graph_P12_R16),
-	};
-
-	return cmocka_run_group_tests_name("channels", tests, nullptr, nullptr);
-}
+TEST_MAIN("channels")

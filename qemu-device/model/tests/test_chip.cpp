@@ -51,7 +51,7 @@ constexpr Chip with_network_tiles(uint32_t tiles)
 	return chip;
 }
 
-void packets_of_another_chip(void **)
+TEST(packets_of_another_chip)
 {
 	const PacketForm &form = TOY.packets;
 
@@ -66,7 +66,7 @@ void packets_of_another_chip(void **)
 }
 
 /* Tiles that no link or NIC has, or that two have, are no chip. */
-void what_does_not_hold_together(void **)
+TEST(what_does_not_hold_together)
 {
 	Chip chip = TOY;
 
@@ -83,7 +83,7 @@ void what_does_not_hold_together(void **)
 }
 
 /* P02 to P06, T01 to T06, T12, T19, L05, L08: the device asks the chip, and has what the sources tell. */
-void aries_is_what_the_sources_tell(void **)
+TEST(aries_is_what_the_sources_tell)
 {
 	assert_int_equal(FLIT_BYTES, 6);
 	assert_int_equal(PACKET_BYTES, 64);
@@ -112,7 +112,7 @@ void aries_is_what_the_sources_tell(void **)
 }
 
 /* A set's flits take a whole number of ticks on each of its links, or rounding would add up in the simulator. */
-void units_take_whole_ticks(void **)
+TEST(units_take_whole_ticks)
 {
 	for (const LinkForm &link : ARIES.links) {
 		for (uint32_t lanes = 1; lanes <= ARIES.line.lanes; lanes++) {
@@ -127,14 +127,4 @@ void units_take_whole_ticks(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(packets_of_another_chip),
-		cmocka_unit_test(what_does_not_hold_together),
-		cmocka_unit_test(aries_is_what_the_sources_tell),
-		cmocka_unit_test(units_take_whole_ticks),
-	};
-
-	return cmocka_run_group_tests_name("chip", tests, nullptr, nullptr);
-}
+TEST_MAIN("chip")

@@ -137,7 +137,7 @@ template <class F> Cost cost(const FakeHost &host, F operation)
 }
 
 /* N05: a process goes on with the same virtual node while a spare one takes the place of one that failed. */
-void n05_virtual_nodes_map_around_failed_nodes(void **)
+TEST(n05_virtual_nodes_map_around_failed_nodes)
 {
 	Job job;
 	constexpr unsigned int FAILED = 1, SPARE = 3, ENTRY = 40;
@@ -164,7 +164,7 @@ void n05_virtual_nodes_map_around_failed_nodes(void **)
 }
 
 /* N06: 127 descriptors for processes beside the kernel's, each with rights of its own, and not one more. */
-void n06_descriptors_1_to_127_are_for_processes(void **)
+TEST(n06_descriptors_1_to_127_are_for_processes)
 {
 	Pair p;
 	const unsigned int last = ARIES_FMA_DESCRIPTORS - 1;
@@ -194,7 +194,7 @@ void n06_descriptors_1_to_127_are_for_processes(void **)
 }
 
 /* N07: every store to the window is a put of its bytes; what is longer than 64 bytes becomes several packets. */
-void n07_window_store_is_a_put_of_up_to_64_bytes(void **)
+TEST(n07_window_store_is_a_put_of_up_to_64_bytes)
 {
 	Pair p;
 
@@ -222,7 +222,7 @@ void n07_window_store_is_a_put_of_up_to_64_bytes(void **)
 }
 
 /* N08: one store of a control word fetches up to 64 bytes, or fetches and changes a word. */
-void n08_control_word_gets_up_to_64_bytes_or_fetches(void **)
+TEST(n08_control_word_gets_up_to_64_bytes_or_fetches)
 {
 	Pair p;
 	auto control = [](unsigned int bytes, unsigned int amo = 0) {
@@ -277,7 +277,7 @@ void n08_control_word_gets_up_to_64_bytes_or_fetches(void **)
 }
 
 /* N14: four block transfers are under way at once; the others wait until one has ended. */
-void n14_four_block_transfers_at_once(void **)
+TEST(n14_four_block_transfers_at_once)
 {
 	Held h;
 	unsigned int ended = 0;
@@ -302,7 +302,7 @@ void n14_four_block_transfers_at_once(void **)
 }
 
 /* N17: a later transfer may end before an earlier one; with a fence it does not even begin before that. */
-void n17_only_a_fence_orders_block_transfers(void **)
+TEST(n17_only_a_fence_orders_block_transfers)
 {
 	Held h;
 
@@ -326,7 +326,7 @@ void n17_only_a_fence_orders_block_transfers(void **)
 }
 
 /* N20: 1,024 packets of a NIC are on their way; the next one finds no room until one of them is answered. */
-void n20_1024_packets_are_outstanding(void **)
+TEST(n20_1024_packets_are_outstanding)
 {
 	aries::Orb orb;
 
@@ -399,7 +399,7 @@ struct Stranger {
 
 /* N26: what comes from outside of the domain is blocked by the NIC, whichever engine sends it, and an error is raised.
  */
-void n26_packets_of_other_domains_are_blocked(void **)
+TEST(n26_packets_of_other_domains_are_blocked)
 {
 	constexpr unsigned int ALL = ARIES_EV_GLOBAL | ARIES_EV_REMOTE;
 	static const struct {
@@ -478,7 +478,7 @@ void n26_packets_of_other_domains_are_blocked(void **)
 }
 
 /* N28: nothing remote is kept at the initiator: each reference goes to the target and finds what is there now. */
-void n28_remote_references_are_never_cached(void **)
+TEST(n28_remote_references_are_never_cached)
 {
 	Pair p;
 
@@ -504,7 +504,7 @@ void n28_remote_references_are_never_cached(void **)
 }
 
 /* P01: packets carry at most 64 bytes, whatever engine makes them. */
-void p01_packets_carry_at_most_64_bytes(void **)
+TEST(p01_packets_carry_at_most_64_bytes)
 {
 	Held h;
 	Pair &p = h.pair;
@@ -520,7 +520,7 @@ void p01_packets_carry_at_most_64_bytes(void **)
 }
 
 /* P03: a put of 64 bytes is 14 flits and an answer of one; P02 makes a flit 6 bytes. */
-void p03_put_of_64_bytes_takes_14_and_1_flits(void **)
+TEST(p03_put_of_64_bytes_takes_14_and_1_flits)
 {
 	Held h;
 	const Cost fma = cost(h.pair.a, [&] { assert_int_equal(h.pair.put(64), ARIES_ST_OK); });
@@ -534,7 +534,7 @@ void p03_put_of_64_bytes_takes_14_and_1_flits(void **)
 }
 
 /* P04: a get of 64 bytes is 3 flits and an answer of 12. */
-void p04_get_of_64_bytes_takes_3_and_12_flits(void **)
+TEST(p04_get_of_64_bytes_takes_3_and_12_flits)
 {
 	Held h;
 	Pair &p = h.pair;
@@ -550,22 +550,4 @@ void p04_get_of_64_bytes_takes_3_and_12_flits(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(n05_virtual_nodes_map_around_failed_nodes),
-		cmocka_unit_test(n06_descriptors_1_to_127_are_for_processes),
-		cmocka_unit_test(n07_window_store_is_a_put_of_up_to_64_bytes),
-		cmocka_unit_test(n08_control_word_gets_up_to_64_bytes_or_fetches),
-		cmocka_unit_test(n14_four_block_transfers_at_once),
-		cmocka_unit_test(n17_only_a_fence_orders_block_transfers),
-		cmocka_unit_test(n20_1024_packets_are_outstanding),
-		cmocka_unit_test(n26_packets_of_other_domains_are_blocked),
-		cmocka_unit_test(n28_remote_references_are_never_cached),
-		cmocka_unit_test(p01_packets_carry_at_most_64_bytes),
-		cmocka_unit_test(p03_put_of_64_bytes_takes_14_and_1_flits),
-		cmocka_unit_test(p04_get_of_64_bytes_takes_3_and_12_flits),
-	};
-
-	return cmocka_run_group_tests_name("claims", tests, nullptr, nullptr);
-}
+TEST_MAIN("claims")

@@ -70,7 +70,7 @@ struct Stream {
 };
 
 /* L08: 64 bytes in five cycles, so a long stream comes to 10.24 GB/s, and no transfer is faster. */
-void l08_nic_takes_64_bytes_in_5_cycles(void **)
+TEST(l08_nic_takes_64_bytes_in_5_cycles)
 {
 	for (unsigned int op : {ARIES_BTE_PUT, ARIES_BTE_GET}) {
 		/* Of one burst, one chunk, several, and more than one thread would carry. */
@@ -84,7 +84,7 @@ void l08_nic_takes_64_bytes_in_5_cycles(void **)
 }
 
 /* L08: so does each of many, one after the other, though the host may be faster and the network still busy. */
-void l08_transfers_do_not_wait_for_those_before(void **)
+TEST(l08_transfers_do_not_wait_for_those_before)
 {
 	for (unsigned int op : {ARIES_BTE_PUT, ARIES_BTE_GET}) {
 		Stream s;
@@ -101,7 +101,7 @@ void l08_transfers_do_not_wait_for_those_before(void **)
 }
 
 /* L08: an FMA operation of many packets keeps to it as well. */
-void l08_fma_keeps_to_the_nics_rate(void **)
+TEST(l08_fma_keeps_to_the_nics_rate)
 {
 	Pair p;
 	auto latency = [&](unsigned int op, unsigned int bytes) {
@@ -124,7 +124,7 @@ uint64_t stream_tail(aries::NicPace &from, aries::NicPace &to, uint64_t packets,
 }
 
 /* L08: what several engines send at once shares the rate. */
-void l08_streams_share_the_nics_rate(void **)
+TEST(l08_streams_share_the_nics_rate)
 {
 	auto nic = std::make_unique<aries::NicPace[]>(3);
 	uint64_t last = 0;
@@ -142,7 +142,7 @@ void l08_streams_share_the_nics_rate(void **)
 }
 
 /* L09: up to 10 GB/s in one direction, the more the longer the transfer. */
-void l09_unidirectional_bandwidth_is_10_gb_per_s(void **)
+TEST(l09_unidirectional_bandwidth_is_10_gb_per_s)
 {
 	double last = 0;
 
@@ -157,7 +157,7 @@ void l09_unidirectional_bandwidth_is_10_gb_per_s(void **)
 }
 
 /* L09 counts for the NIC: a single link on the way, without detours, leaves 0.64 of its 5.25 GB/s (P06). */
-void l09_one_link_is_slower_than_the_nic(void **)
+TEST(l09_one_link_is_slower_than_the_nic)
 {
 	constexpr unsigned int IN_ORDER = 0x0003;
 	Stream s(8, 4);
@@ -167,7 +167,7 @@ void l09_one_link_is_slower_than_the_nic(void **)
 }
 
 /* L10: streams both ways come to 15 GB/s at a NIC, 7.5 each; also if each goes to a node of its own. */
-void l10_bidirectional_bandwidth_is_15_gb_per_s(void **)
+TEST(l10_bidirectional_bandwidth_is_15_gb_per_s)
 {
 	constexpr uint64_t BURSTS = 500, PACKETS = 1024;
 
@@ -228,7 +228,7 @@ private:
 };
 
 /* A response takes its time of the tiles from the issue of its request on, and closes none until it comes. */
-void general_way_closes_no_tile(void **)
+TEST(general_way_closes_no_tile)
 {
 	constexpr unsigned int IN_ORDER = 0x0003; /* not the short way of neighbours */
 	Pair p;
@@ -242,7 +242,7 @@ void general_way_closes_no_tile(void **)
 }
 
 /* L08, L10: long transfers wait for what the NICs at both ends are doing, in the direction that counts. */
-void l10_transfers_wait_for_both_nics(void **)
+TEST(l10_transfers_wait_for_both_nics)
 {
 	constexpr uint64_t WAIT = 1000000000, BYTES = 65536;
 
@@ -268,7 +268,7 @@ void l10_transfers_wait_for_both_nics(void **)
 }
 
 /* L15: atomics wait for the unit of their target, and for no other. */
-void l15_atomics_wait_for_the_unit(void **)
+TEST(l15_atomics_wait_for_the_unit)
 {
 	constexpr uint64_t WAIT = 1000000000;
 
@@ -287,7 +287,7 @@ void l15_atomics_wait_for_the_unit(void **)
 
 /* L08: of what is sent at once only a single packet passes by a NIC that is busy sending; others wait for their turn.
  */
-void l08_short_streams_wait_for_the_nic(void **)
+TEST(l08_short_streams_wait_for_the_nic)
 {
 	constexpr uint64_t WAIT = 1000000000;
 
@@ -305,7 +305,7 @@ void l08_short_streams_wait_for_the_nic(void **)
 }
 
 /* L12: launched puts leave a NIC 120 million times a second, whoever they are for. */
-void l12_launch_rate_is_120_million_per_s(void **)
+TEST(l12_launch_rate_is_120_million_per_s)
 {
 	Job job;
 	auto last = [&](unsigned int entries) {
@@ -323,7 +323,7 @@ void l12_launch_rate_is_120_million_per_s(void **)
 }
 
 /* L12, L16: the unit is done with launched atomics right behind the last one, and waits for nobody in between. */
-void l16_unit_keeps_up_with_launches(void **)
+TEST(l16_unit_keeps_up_with_launches)
 {
 	Job job;
 	Shared shared(job.path);
@@ -351,7 +351,7 @@ void l16_unit_keeps_up_with_launches(void **)
 }
 
 /* L15: 400 million atomics in a second on words of the cache, of all threads together. */
-void l15_amo_unit_takes_an_operation_in_2_cycles(void **)
+TEST(l15_amo_unit_takes_an_operation_in_2_cycles)
 {
 	for (unsigned int lanes : {1u, 4u}) {
 		auto nic = std::make_unique<aries::NicPace>();
@@ -367,7 +367,7 @@ void l15_amo_unit_takes_an_operation_in_2_cycles(void **)
 }
 
 /* L15, L16, N12: a hit saves the read of host memory, lazily or not; other commands never do. */
-void l16_miss_reads_host_memory(void **)
+TEST(l16_miss_reads_host_memory)
 {
 	Pair p;
 	auto latency = [&](unsigned int code, uint64_t at) {
@@ -402,25 +402,4 @@ void l16_miss_reads_host_memory(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(l08_nic_takes_64_bytes_in_5_cycles),
-		cmocka_unit_test(l08_transfers_do_not_wait_for_those_before),
-		cmocka_unit_test(l08_fma_keeps_to_the_nics_rate),
-		cmocka_unit_test(l08_streams_share_the_nics_rate),
-		cmocka_unit_test(l09_unidirectional_bandwidth_is_10_gb_per_s),
-		cmocka_unit_test(l09_one_link_is_slower_than_the_nic),
-		cmocka_unit_test(l10_bidirectional_bandwidth_is_15_gb_per_s),
-		cmocka_unit_test(general_way_closes_no_tile),
-		cmocka_unit_test(l10_transfers_wait_for_both_nics),
-		cmocka_unit_test(l08_short_streams_wait_for_the_nic),
-		cmocka_unit_test(l12_launch_rate_is_120_million_per_s),
-		cmocka_unit_test(l16_unit_keeps_up_with_launches),
-		cmocka_unit_test(l15_amo_unit_takes_an_operation_in_2_cycles),
-		cmocka_unit_test(l15_atomics_wait_for_the_unit),
-		cmocka_unit_test(l16_miss_reads_host_memory),
-	};
-
-	return cmocka_run_group_tests_name("claims on rates", tests, nullptr, nullptr);
-}
+TEST_MAIN("claims on rates")

@@ -22,7 +22,7 @@ namespace
 {
 
 /* Every pair, in all modes: as many hops as the shortest way has, and never up again. */
-void every_pair_by_the_shortest_way_Q03(void **)
+TEST(every_pair_by_the_shortest_way_Q03)
 {
 	constexpr ClosMode MODES[] = {ClosMode::Adaptive, ClosMode::Hash, ClosMode::Static};
 	std::vector<Hop> way;
@@ -54,7 +54,7 @@ void every_pair_by_the_shortest_way_Q03(void **)
 }
 
 /* What all links carry if every node sends as much to each and routers share it alike: the same, of each stage. */
-void all_links_of_a_stage_carry_the_same_Q03_Q36(void **)
+TEST(all_links_of_a_stage_carry_the_same_Q03_Q36)
 {
 	struct {
 		Machine machine;
@@ -134,7 +134,7 @@ void all_links_of_a_stage_carry_the_same_Q03_Q36(void **)
 
 /* What packets draw is what they share: of all links up of a node's router each is taken, of 4,096 packets each alike.
  */
-void every_link_up_is_taken(void **)
+TEST(every_link_up_is_taken)
 {
 	for (const ClosOrder order : {ClosOrder::Random, ClosOrder::Next, ClosOrder::Lighter}) {
 		for (const Machine &machine : {build_qsnet({.nodes = 512}), build_clos({.radix = 32, .stages = 2})}) {
@@ -209,7 +209,7 @@ Graph waits(const Clos &net)
 }
 
 /* One channel is enough, whole or with links out, and some packets wait for others at all. */
-void no_circle_of_waits(void **)
+TEST(no_circle_of_waits)
 {
 	for (const Machine &machine : machines()) {
 		for (const uint32_t out : {0u, static_cast<uint32_t>(machine.links.size() / 8)}) {
@@ -227,7 +227,7 @@ void no_circle_of_waits(void **)
 }
 
 /* Q06: which of the links, by what waits on them. */
-void choice_by_threshold_Q06(void **)
+TEST(choice_by_threshold_Q06)
 {
 	const Machine machine = build_qsnet({.nodes = 1024});
 	const ClosHeader header{.destination = 63};
@@ -269,7 +269,7 @@ void choice_by_threshold_Q06(void **)
 }
 
 /* Q24: each of the top switches that share a card leads down. */
-void shared_top_switches_Q24(void **)
+TEST(shared_top_switches_Q24)
 {
 	const Clos net(build_qsnet({.nodes = 1024}), {ClosOrder::First, 1});
 	const uint32_t top = net.routers() - 1;
@@ -291,7 +291,7 @@ void shared_top_switches_Q24(void **)
 }
 
 /* Q25: the last link, where they are at one router; the chassis, decided above, where they are not. */
-void links_of_a_node_Q25(void **)
+TEST(links_of_a_node_Q25)
 {
 	for (const uint32_t links : {1, 2, 4}) {
 		const Clos net(build_qsnet({.nodes = 64, .links = links}), {ClosOrder::First, 1});
@@ -320,7 +320,7 @@ void links_of_a_node_Q25(void **)
 }
 
 /* 16,384 nodes: 4,096 routers with ways to 1,024. */
-void tables_of_the_largest_machine_Q34(void **)
+TEST(tables_of_the_largest_machine_Q34)
 {
 	const ClosTables tables(build_qsnet({.nodes = 16384}));
 
@@ -360,7 +360,7 @@ template <typename Make> void throws(const char *word, Make make)
 	}
 }
 
-void what_is_no_clos(void **)
+TEST(what_is_no_clos)
 {
 	const Machine machine = build_qsnet({.nodes = 128});
 
@@ -405,7 +405,7 @@ void what_is_no_clos(void **)
 }
 
 /* Tables that were moved lead the same ways. */
-void tables_that_are_moved(void **)
+TEST(tables_that_are_moved)
 {
 	const Machine machine = build_qsnet({.nodes = 256});
 	ClosTables first(machine, {ClosOrder::First, 1});
@@ -421,20 +421,4 @@ void tables_that_are_moved(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(every_pair_by_the_shortest_way_Q03),
-		cmocka_unit_test(all_links_of_a_stage_carry_the_same_Q03_Q36),
-		cmocka_unit_test(every_link_up_is_taken),
-		cmocka_unit_test(no_circle_of_waits),
-		cmocka_unit_test(choice_by_threshold_Q06),
-		cmocka_unit_test(shared_top_switches_Q24),
-		cmocka_unit_test(links_of_a_node_Q25),
-		cmocka_unit_test(tables_of_the_largest_machine_Q34),
-		cmocka_unit_test(what_is_no_clos),
-		cmocka_unit_test(tables_that_are_moved),
-	};
-
-	return cmocka_run_group_tests_name("clos", tests, nullptr, nullptr);
-}
+TEST_MAIN("clos")

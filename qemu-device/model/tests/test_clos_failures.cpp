@@ -30,7 +30,7 @@ std::vector<uint32_t> between(const Machine &machine, uint32_t a, uint32_t b)
 }
 
 /* Q23: Fig. 2 of the source. Neither the router at a broken link uses it, nor others what lies behind it. */
-void broken_link_Q23(void **)
+TEST(broken_link_Q23)
 {
 	const Machine machine = build_qsnet({.nodes = 512});
 	const uint32_t lower = 0, upper = 32; // cards 0 and 8 of the first chassis
@@ -73,7 +73,7 @@ void broken_link_Q23(void **)
 }
 
 /* Links and routers at random: those have a way that a search without the tables finds one for, and as short a one. */
-void what_fails_is_gone_round_Q23(void **)
+TEST(what_fails_is_gone_round_Q23)
 {
 	uint32_t lost = 0, longer = 0;
 	std::vector<Hop> way;
@@ -143,7 +143,7 @@ std::vector<uint32_t> shifted(const Clos &net, uint32_t by)
 }
 
 /* Q40: by destination alone shifts do not meet; but one link that is out makes another carry twice as much. */
-void static_routing_Q40(void **)
+TEST(static_routing_Q40)
 {
 	for (const Machine &machine :
 	     {build_clos({.radix = 8, .stages = 3}), build_qsnet({.nodes = 128}), build_qsnet({.nodes = 512}),
@@ -174,13 +174,4 @@ void static_routing_Q40(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(broken_link_Q23),
-		cmocka_unit_test(what_fails_is_gone_round_Q23),
-		cmocka_unit_test(static_routing_Q40),
-	};
-
-	return cmocka_run_group_tests_name("clos_failures", tests, nullptr, nullptr);
-}
+TEST_MAIN("clos_failures")

@@ -84,7 +84,7 @@ Delivery broadcast(const Wiring &wiring, const ClosTree &tree, const ClosGroup &
 }
 
 /* Each member once, and nobody else; from a member and from others; with the fewest links that its tree has. */
-void any_group_gets_a_packet_once_Q26(void **)
+TEST(any_group_gets_a_packet_once_Q26)
 {
 	std::mt19937 random(1);
 
@@ -129,7 +129,7 @@ void any_group_gets_a_packet_once_Q26(void **)
 }
 
 /* Up no further than needed, and the same number of links one way as a packet to one node takes. */
-void no_higher_than_needed_Q26(void **)
+TEST(no_higher_than_needed_Q26)
 {
 	const Machine machine = build_qsnet({.nodes = 1024});
 	const Wiring wiring(machine);
@@ -151,7 +151,7 @@ void no_higher_than_needed_Q26(void **)
 	assert_true(turned({900, 1000}, 0) == (std::pair<uint16_t, uint32_t>{2, 2 + 3}));
 }
 
-void the_root_moves_Q32(void **)
+TEST(the_root_moves_Q32)
 {
 	const Machine machine = build_qsnet({.nodes = 1024});
 	const uint32_t top = 128; // behind two stages of 64
@@ -206,7 +206,7 @@ template <typename Make> void refused(const char *word, Make make)
 	}
 }
 
-void what_is_no_group(void **)
+TEST(what_is_no_group)
 {
 	const Machine machine = build_qsnet({.nodes = 256});
 	const ClosTree tree(machine), broken(machine, {{}, {0}});
@@ -231,14 +231,4 @@ void what_is_no_group(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(any_group_gets_a_packet_once_Q26),
-		cmocka_unit_test(no_higher_than_needed_Q26),
-		cmocka_unit_test(the_root_moves_Q32),
-		cmocka_unit_test(what_is_no_group),
-	};
-
-	return cmocka_run_group_tests_name("clos_tree", tests, nullptr, nullptr);
-}
+TEST_MAIN("clos_tree")

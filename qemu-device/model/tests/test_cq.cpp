@@ -12,7 +12,7 @@ namespace
 
 constexpr unsigned int SLOTS = 64;
 
-void test_overrun(void **)
+TEST(test_overrun)
 {
 	Pair p;
 
@@ -37,7 +37,7 @@ void test_overrun(void **)
 	assert_int_equal(p.a.next_event(20).tid(), 99);
 }
 
-void test_remote_overrun(void **)
+TEST(test_remote_overrun)
 {
 	Pair p;
 
@@ -51,7 +51,7 @@ void test_remote_overrun(void **)
 }
 
 /* Whatever the owner says, the NIC stays in the slots, and nothing there is overwritten. */
-void test_untrusted_count(void **)
+TEST(test_untrusted_count)
 {
 	Pair p;
 	auto *header = reinterpret_cast<uint64_t *>(p.a.ram(p.a.read(ARIES_CQ_BASE_N(20), 8)));
@@ -70,7 +70,7 @@ void test_untrusted_count(void **)
 }
 
 /* A reader that was stopped for whole rounds tells an old count: the queue goes on with it. */
-void test_count_of_another_round(void **)
+TEST(test_count_of_another_round)
 {
 	Pair p;
 	auto *header = reinterpret_cast<uint64_t *>(p.a.ram(p.a.read(ARIES_CQ_BASE_N(20), 8)));
@@ -95,7 +95,7 @@ void test_count_of_another_round(void **)
 	}
 }
 
-void test_interrupt(void **)
+TEST(test_interrupt)
 {
 	Pair p;
 	const uint64_t irq = ARIES_CQ_CTL_IRQ_MASK | uint64_t(4) << 32;
@@ -132,7 +132,7 @@ void test_interrupt(void **)
 	assert_int_equal(p.a.irqs[4], 2);
 }
 
-void test_delayed_interrupt(void **)
+TEST(test_delayed_interrupt)
 {
 	Pair p;
 
@@ -145,7 +145,7 @@ void test_delayed_interrupt(void **)
 	}
 }
 
-void test_remote_interrupt(void **)
+TEST(test_remote_interrupt)
 {
 	Pair p;
 
@@ -162,7 +162,7 @@ void test_remote_interrupt(void **)
 	assert_int_equal(p.a.irqs[7], 0);
 }
 
-void test_stop_is_synchronous(void **)
+TEST(test_stop_is_synchronous)
 {
 	Pair p;
 	std::atomic<bool> stop{false};
@@ -188,7 +188,7 @@ void test_stop_is_synchronous(void **)
 	producer.join();
 }
 
-void test_bad_configuration(void **)
+TEST(test_bad_configuration)
 {
 	Pair p;
 	const uint64_t base = p.a.alloc(2 * PAGE);
@@ -214,15 +214,4 @@ void test_bad_configuration(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_overrun),           cmocka_unit_test(test_remote_overrun),
-		cmocka_unit_test(test_untrusted_count),   cmocka_unit_test(test_count_of_another_round),
-		cmocka_unit_test(test_interrupt),         cmocka_unit_test(test_delayed_interrupt),
-		cmocka_unit_test(test_remote_interrupt),  cmocka_unit_test(test_stop_is_synchronous),
-		cmocka_unit_test(test_bad_configuration),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -45,7 +45,7 @@ struct Takeover {
 };
 
 /* The operation began with the rights to a queue that is another process's when its event is due. */
-void test_fma_event_of_former_owner(void **)
+TEST(test_fma_event_of_former_owner)
 {
 	Takeover t("fma_failed");
 
@@ -59,7 +59,7 @@ void test_fma_event_of_former_owner(void **)
 	assert_int_equal(t.stray().tid(), 6);
 }
 
-void test_launch_event_of_former_owner(void **)
+TEST(test_launch_event_of_former_owner)
 {
 	Takeover t("fma_failed");
 	auto *entry = reinterpret_cast<aries_launch_entry *>(t.pair.a.line(FMAD));
@@ -70,7 +70,7 @@ void test_launch_event_of_former_owner(void **)
 	assert_int_equal(t.stray().word, 0);
 }
 
-void test_block_event_of_former_queue(void **)
+TEST(test_block_event_of_former_queue)
 {
 	for (uint64_t bytes : {uint64_t(16384), uint64_t(3) << 20}) {
 		Takeover t("bte_copied", OWNER); /* another owner was refused before, but for the last instant */
@@ -88,7 +88,7 @@ void test_block_event_of_former_queue(void **)
 }
 
 /* A memory domain keeps to the queue that had the number when it was published. */
-void test_remote_event_of_former_owner(void **)
+TEST(test_remote_event_of_former_owner)
 {
 	Pair p;
 
@@ -162,7 +162,7 @@ struct Orphan : Peered {
 };
 
 /* Whoever comes next to the lock of a dead writer, and for whatever reason, puts the queue right. */
-void test_takeover_of_lock(void **)
+TEST(test_takeover_of_lock)
 {
 	for (bool read : {false, true}) {
 		Orphan arm(read), disarm(read), fence(read), post(read);
@@ -181,7 +181,7 @@ void test_takeover_of_lock(void **)
 }
 
 /* A member that is stopped in the queue: what others have for it is owed, and told as soon as somebody can tell. */
-void test_owed(void **)
+TEST(test_owed)
 {
 	enum End { GOES_ON, NEXT_POST, DIES };
 
@@ -216,7 +216,7 @@ void test_owed(void **)
 }
 
 /* The process and the queue are gone by the time; the number is somebody else's. */
-void test_owed_to_former_owner(void **)
+TEST(test_owed_to_former_owner)
 {
 	Peered p;
 
@@ -231,7 +231,7 @@ void test_owed_to_former_owner(void **)
 }
 
 /* Armed while a member is stopped in the queue, behind the entry: the owner sees that for itself. */
-void test_armed_meanwhile(void **)
+TEST(test_armed_meanwhile)
 {
 	Peered p;
 
@@ -249,7 +249,7 @@ void test_armed_meanwhile(void **)
 }
 
 /* The same for errors: counted while nobody else can write, and an interrupt that was not raised comes. */
-void test_errors(void **)
+TEST(test_errors)
 {
 	Peered p;
 	aries::ErrorRing &ring = p.raw.node(0).errors;
@@ -281,19 +281,4 @@ void test_errors(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_fma_event_of_former_owner),
-		cmocka_unit_test(test_launch_event_of_former_owner),
-		cmocka_unit_test(test_block_event_of_former_queue),
-		cmocka_unit_test(test_remote_event_of_former_owner),
-		cmocka_unit_test(test_takeover_of_lock),
-		cmocka_unit_test(test_owed),
-		cmocka_unit_test(test_owed_to_former_owner),
-		cmocka_unit_test(test_armed_meanwhile),
-		cmocka_unit_test(test_errors),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -28,7 +28,7 @@ uint32_t divided(const LcbBits &set, uint32_t bits, uint32_t crc)
 }
 
 /* The CRC is that of 460 bits, so 60 bytes with its own 20 (P07, P08). */
-void is_the_remainder_of_60_bytes_P08(void **)
+TEST(is_the_remainder_of_60_bytes_P08)
 {
 	BitRandom random(1);
 
@@ -40,7 +40,7 @@ void is_the_remainder_of_60_bytes_P08(void **)
 }
 
 /* A line that is stuck is no set, on one lane or all. */
-void stuck_lines_are_no_sets(void **)
+TEST(stuck_lines_are_no_sets)
 {
 	LcbBits bits{};
 	LcbSet out;
@@ -51,7 +51,7 @@ void stuck_lines_are_no_sets(void **)
 }
 
 /* The 24,000 primitive polynomials of degree 20: x has the order 2^20 - 1, whose primes are 3, 5, 11, 31, 41. */
-void polynomial_is_primitive(void **)
+TEST(polynomial_is_primitive)
 {
 	const auto power = [](uint32_t exponent) {
 		uint32_t crc = 1;
@@ -67,7 +67,7 @@ void polynomial_is_primitive(void **)
 }
 
 /* All errors of 1, 2 and 3 bits are found: the distance is 4 at least (P08, P10). */
-void finds_all_errors_of_three_bits_P08_P10(void **)
+TEST(finds_all_errors_of_three_bits_P08_P10)
 {
 	std::vector<bool> single(1u << 20);
 
@@ -83,7 +83,7 @@ void finds_all_errors_of_three_bits_P08_P10(void **)
 }
 
 /* The syndromes are those of the code: flipped sets say the same. */
-void syndromes_are_those_of_sets_P08(void **)
+TEST(syndromes_are_those_of_sets_P08)
 {
 	BitRandom random(2);
 
@@ -103,7 +103,7 @@ void syndromes_are_those_of_sets_P08(void **)
 }
 
 /* Bursts of up to 20 bits are found, on the line or on one of one to three lanes (P08, P17). */
-void finds_bursts_on_lanes_P08_P17(void **)
+TEST(finds_bursts_on_lanes_P08_P17)
 {
 	BitRandom random(3);
 
@@ -183,7 +183,7 @@ std::array<double, WEIGHTS + 1> missed_by_weight()
 }
 
 /* Errors of weight 4 and more that add up to nothing, drawn at random: the fraction is that of the exact count. */
-void missed_fractions_are_2_to_the_minus_20_P10(void **)
+TEST(missed_fractions_are_2_to_the_minus_20_P10)
 {
 	const std::array<double, WEIGHTS + 1> exact = missed_by_weight();
 	const uint64_t samples = slow_lcb_tests() ? 2'000'000'000 : 20'000'000;
@@ -223,7 +223,7 @@ void missed_fractions_are_2_to_the_minus_20_P10(void **)
  * 25,000 nodes, so 6,250 routers, each with 30 electrical and 10 optical tiles that send (T06, T19) at a bit error
  * rate of 10^-7: years between errors that no CRC-20 finds. Errors of four bits are almost all of them.
  */
-void years_between_undetected_errors_P10(void **)
+TEST(years_between_undetected_errors_P10)
 {
 	constexpr double RATE = 1e-7, YEAR = 365.25 * 86400;
 	const std::array<double, WEIGHTS + 1> exact = missed_by_weight();
@@ -248,18 +248,4 @@ void years_between_undetected_errors_P10(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(is_the_remainder_of_60_bytes_P08),
-		cmocka_unit_test(stuck_lines_are_no_sets),
-		cmocka_unit_test(polynomial_is_primitive),
-		cmocka_unit_test(finds_all_errors_of_three_bits_P08_P10),
-		cmocka_unit_test(syndromes_are_those_of_sets_P08),
-		cmocka_unit_test(finds_bursts_on_lanes_P08_P17),
-		cmocka_unit_test(missed_fractions_are_2_to_the_minus_20_P10),
-		cmocka_unit_test(years_between_undetected_errors_P10),
-	};
-
-	return cmocka_run_group_tests_name("crc20", tests, nullptr, nullptr);
-}
+TEST_MAIN("crc20")

@@ -28,7 +28,7 @@ std::vector<unsigned char> state(Machine &m)
 }
 
 /* A packet and its response, booked at once or one after the other: the shared state is the same to the last bit. */
-void exchange_is_two_carries(void **)
+TEST(exchange_is_two_carries)
 {
 	for (uint32_t pair = 0; pair < 16; pair++) {
 		const uint32_t src = pair / 4, dst = pair % 4;
@@ -56,7 +56,7 @@ void exchange_is_two_carries(void **)
 }
 
 /* Whatever is out of the ordinary is left to others, with nothing booked. */
-void exchange_books_both_or_nothing(void **)
+TEST(exchange_books_both_or_nothing)
 {
 	uint64_t there_ns = 0, back_ns = 0;
 	const Packets packets{0, 2, PacketClass::Request, ADAPTIVE, 5, 0, 0};
@@ -87,7 +87,7 @@ void exchange_books_both_or_nothing(void **)
 }
 
 /* NICs of one quad: a response meets its own request's tiles, and waits for them only if it is there too early. */
-void responses_follow_requests_of_their_quad(void **)
+TEST(responses_follow_requests_of_their_quad)
 {
 	constexpr uint32_t REQUEST = 64 * 14, RESPONSE = 64;
 
@@ -116,7 +116,7 @@ void responses_follow_requests_of_their_quad(void **)
 }
 
 /* Four parts over tiles that are free, and over such as are booked until just then, take the same time. */
-void free_parts_are_as_booked_ones(void **)
+TEST(free_parts_are_as_booked_ones)
 {
 	for (const uint32_t flits : {113u, 448u, 1023u}) {
 		Machine quiet(ONE_ROUTER), booked(ONE_ROUTER);
@@ -139,14 +139,4 @@ void free_parts_are_as_booked_ones(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(exchange_is_two_carries),
-		cmocka_unit_test(exchange_books_both_or_nothing),
-		cmocka_unit_test(responses_follow_requests_of_their_quad),
-		cmocka_unit_test(free_parts_are_as_booked_ones),
-	};
-
-	return cmocka_run_group_tests_name("crossing", tests, nullptr, nullptr);
-}
+TEST_MAIN("crossing")

@@ -51,7 +51,7 @@ Decision inject(const RoutedMachine &net, uint32_t src, const Header &packet, co
 	return decide(net.tables.router(src), net.inject, packet, load, random);
 }
 
-void minimal_candidates_are_two_and_uniform_R06(void **)
+TEST(minimal_candidates_are_two_and_uniform_R06)
 {
 	const RoutedMachine &net = two_groups();
 	const RouterTables &at = net.tables.router(5);
@@ -100,7 +100,7 @@ void check_roots(const RoutedMachine &net, uint32_t src, uint32_t dst, uint32_t 
 	}
 }
 
-void roots_are_two_and_uniform_R03_R04_R06(void **)
+TEST(roots_are_two_and_uniform_R03_R04_R06)
 {
 	check_roots(small_machine(), 0, 43, 42);
 	check_roots(small_machine(), 17, 4, 42);
@@ -121,7 +121,7 @@ struct Trace {
 };
 
 /* Two minimal and two non-minimal tiles are looked at, and the lightest is taken, with the bias (R06, R10). */
-void lightest_of_four_R06_R10(void **)
+TEST(lightest_of_four_R06_R10)
 {
 	Policy policy;
 	uint32_t by_root = 0;
@@ -167,7 +167,7 @@ void lightest_of_four_R06_R10(void **)
 }
 
 /* Load on all minimal tiles against load on all others: the border is where the bias says, for each mode (R10). */
-void biases_are_data_R10(void **)
+TEST(biases_are_data_R10)
 {
 	Policy policy;
 
@@ -211,7 +211,7 @@ void biases_are_data_R10(void **)
 }
 
 /* Whatever the bias: nothing is lighter than a quiet minimal way (R11). */
-void quiet_is_minimal_R11(void **)
+TEST(quiet_is_minimal_R11)
 {
 	Policy policy;
 
@@ -243,7 +243,7 @@ std::vector<Step> steps_of(const RoutedMachine &net, uint32_t src, uint32_t dst,
 }
 
 /* Whether ways differ between random loads and random bits, and between hashes, is the mode (R12). */
-void modes_keep_order_R12(void **)
+TEST(modes_keep_order_R12)
 {
 	const RoutedMachine &net = two_groups();
 
@@ -272,7 +272,7 @@ void modes_keep_order_R12(void **)
 }
 
 /* Ways of different hashes, or of different destinations in the ordered mode, use all links of a router. */
-void fixed_modes_use_all_links_R12(void **)
+TEST(fixed_modes_use_all_links_R12)
 {
 	const RoutedMachine &net = two_groups();
 
@@ -287,7 +287,7 @@ void fixed_modes_use_all_links_R12(void **)
 }
 
 /* Packets whose hashes met in one link do not all meet again behind the next router (R12). */
-void hashes_part_again_R12(void **)
+TEST(hashes_part_again_R12)
 {
 	const RoutedMachine &net = two_groups();
 	std::map<uint32_t, double> again;
@@ -304,7 +304,7 @@ void hashes_part_again_R12(void **)
 }
 
 /* Later routers choose the lighter of two, where the mode allows it. */
-void later_hops_adapt_R12(void **)
+TEST(later_hops_adapt_R12)
 {
 	const RoutedMachine &net = two_groups();
 	/* At the router below the destination, three black links lead there. */
@@ -332,7 +332,7 @@ void later_hops_adapt_R12(void **)
 }
 
 /* The output channel follows from the kind of the input tile, the input channel, and whether this is the root (R16). */
-void channel_rule_P13_R16(void **)
+TEST(channel_rule_P13_R16)
 {
 	const RoutedMachine &net = small_machine();
 	const uint32_t here = 6;
@@ -365,7 +365,7 @@ void channel_rule_P13_R16(void **)
 }
 
 /* A link that is down is taken by nobody as long as another one of the entry is up, and then a root serves (R14). */
-void links_down_are_avoided_R14(void **)
+TEST(links_down_are_avoided_R14)
 {
 	const RoutedMachine &net = two_groups();
 
@@ -395,7 +395,7 @@ void links_down_are_avoided_R14(void **)
 }
 
 /* At the destination the packet leaves by a tile of its NIC, the lighter of two if it may. */
-void arrives_at_its_nic_T04(void **)
+TEST(arrives_at_its_nic_T04)
 {
 	const RoutedMachine &net = two_groups();
 
@@ -416,22 +416,4 @@ void arrives_at_its_nic_T04(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(minimal_candidates_are_two_and_uniform_R06),
-		cmocka_unit_test(roots_are_two_and_uniform_R03_R04_R06),
-		cmocka_unit_test(lightest_of_four_R06_R10),
-		cmocka_unit_test(biases_are_data_R10),
-		cmocka_unit_test(quiet_is_minimal_R11),
-		cmocka_unit_test(modes_keep_order_R12),
-		cmocka_unit_test(fixed_modes_use_all_links_R12),
-		cmocka_unit_test(hashes_part_again_R12),
-		cmocka_unit_test(later_hops_adapt_R12),
-		cmocka_unit_test(channel_rule_P13_R16),
-		cmocka_unit_test(links_down_are_avoided_R14),
-		cmocka_unit_test(arrives_at_its_nic_T04),
-	};
-
-	return cmocka_run_group_tests_name("decide", tests, nullptr, nullptr);
-}
+TEST_MAIN("decide")

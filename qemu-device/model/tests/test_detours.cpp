@@ -126,7 +126,7 @@ void check_all(Machine &m, const Wires &wires, uint64_t &at)
 	}
 }
 
-void random_cuts_R14(void **)
+TEST(random_cuts_R14)
 {
 	std::mt19937 random(4711);
 
@@ -145,7 +145,7 @@ void random_cuts_R14(void **)
 }
 
 /* Two routers with eight links: each set of cuts that leaves one. */
-void each_set_of_cuts_R14(void **)
+TEST(each_set_of_cuts_R14)
 {
 	const uint32_t links = Machine({8, 1, 1}).net.topology().links_between_groups();
 	uint64_t at = NOW;
@@ -165,7 +165,7 @@ void each_set_of_cuts_R14(void **)
 }
 
 /* A chain: all but one neighbour of each router cut off. The way is longer than any of the tables. */
-void longest_way_R14(void **)
+TEST(longest_way_R14)
 {
 	Machine m({64, 16, 1});
 	Wires wires(m.net);
@@ -183,7 +183,7 @@ void longest_way_R14(void **)
 }
 
 /* Many flits go in parts, each its own way, and all parts have one. */
-void long_trains_R14(void **)
+TEST(long_trains_R14)
 {
 	Machine m({64, 16, 1});
 	Wires wires(m.net);
@@ -200,14 +200,4 @@ void long_trains_R14(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(random_cuts_R14),
-		cmocka_unit_test(each_set_of_cuts_R14),
-		cmocka_unit_test(longest_way_R14),
-		cmocka_unit_test(long_trains_R14),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -61,7 +61,7 @@ template <typename Done> void eventually(Done &&done)
 	}
 }
 
-void only_where_they_are_offered(void **)
+TEST(only_where_they_are_offered)
 {
 	Pair trapped;
 
@@ -88,7 +88,7 @@ void only_where_they_are_offered(void **)
 	assert_int_equal(p.b.counter(ARIES_CNT_RX_REQUESTS), 0);
 }
 
-void one_that_comes_alone_is_run_by_its_trap(void **)
+TEST(one_that_comes_alone_is_run_by_its_trap)
 {
 	Polled p;
 
@@ -111,7 +111,7 @@ void one_that_comes_alone_is_run_by_its_trap(void **)
 }
 
 /* Each is run once: by the thread, or by the trap. Data and descriptor are what they were when the word was stored. */
-void many_need_no_trap(void **)
+TEST(many_need_no_trap)
 {
 	Polled p;
 	constexpr uint64_t FOUND = 5000;
@@ -145,7 +145,7 @@ void many_need_no_trap(void **)
 }
 
 /* Of a process that stores no more: what a driver waits for when it suspends a job. */
-void a_descriptor_that_is_not_busy_has_run_its_doorbell(void **)
+TEST(a_descriptor_that_is_not_busy_has_run_its_doorbell)
 {
 	Polled p;
 	const uint64_t add = p.add();
@@ -171,7 +171,7 @@ void a_descriptor_that_is_not_busy_has_run_its_doorbell(void **)
  * The thread goes to sleep when a doorbell is stored: whichever of the two sees the other's word, the doorbell is run
  * once, and without anybody looking a second time.
  */
-void none_is_lost_when_the_thread_falls_asleep(void **)
+TEST(none_is_lost_when_the_thread_falls_asleep)
 {
 	Polled p;
 	std::minstd_rand random(1);
@@ -200,7 +200,7 @@ void none_is_lost_when_the_thread_falls_asleep(void **)
 }
 
 /* A process whose fence was none has told nobody. */
-void what_both_have_missed_is_found_with_a_tick(void **)
+TEST(what_both_have_missed_is_found_with_a_tick)
 {
 	Polled p;
 
@@ -219,7 +219,7 @@ void what_both_have_missed_is_found_with_a_tick(void **)
 }
 
 /* A store to FMAD_CTL is the end of what was stored before. */
-void a_descriptor_that_is_disabled_has_run_its_doorbell(void **)
+TEST(a_descriptor_that_is_disabled_has_run_its_doorbell)
 {
 	Polled p;
 	const uint64_t add = p.add();
@@ -258,7 +258,7 @@ void a_descriptor_that_is_disabled_has_run_its_doorbell(void **)
 	assert_int_equal(p.there(), ++rung);
 }
 
-void a_reset_drops_it(void **)
+TEST(a_reset_drops_it)
 {
 	Polled p;
 	const uint64_t add = p.add();
@@ -289,7 +289,7 @@ void a_reset_drops_it(void **)
 }
 
 /* Trapped and polled doorbells of one process, each when the one before is over: x = (x & 0) + 1, ... */
-void both_kinds_take_turns(void **)
+TEST(both_kinds_take_turns)
 {
 	Polled p;
 
@@ -313,7 +313,7 @@ void both_kinds_take_turns(void **)
 }
 
 /* Everything that an area can hold, stored at any moment: others go on, and see nothing of it. */
-void garbage_is_its_owners_loss(void **)
+TEST(garbage_is_its_owners_loss)
 {
 	Polled p;
 	constexpr unsigned int OTHER = FMAD + 1;
@@ -351,7 +351,7 @@ void garbage_is_its_owners_loss(void **)
 }
 
 /* Where completions are held stores wait for room, or for what they read: in their processor, not in the thread. */
-void nobody_is_looked_after_while_completions_are_held(void **)
+TEST(nobody_is_looked_after_while_completions_are_held)
 {
 	Polled p;
 
@@ -389,7 +389,7 @@ void nobody_is_looked_after_while_completions_are_held(void **)
 	}
 }
 
-void interrupts_come_from_the_thread(void **)
+TEST(interrupts_come_from_the_thread)
 {
 	Polled p;
 	const uint64_t ring = PUT8 | uint64_t(ARIES_EV_GLOBAL) << 40;
@@ -435,7 +435,7 @@ uint64_t switches()
 	return sum;
 }
 
-void an_idle_nic_takes_no_processor(void **)
+TEST(an_idle_nic_takes_no_processor)
 {
 	Polled p;
 
@@ -457,7 +457,7 @@ void an_idle_nic_takes_no_processor(void **)
 }
 
 /* A thread that does not come to its turn is worse than none: after some doorbells it is not waited for any more. */
-void a_thread_that_comes_too_late_is_given_up(void **)
+TEST(a_thread_that_comes_too_late_is_given_up)
 {
 	std::atomic<bool> stuck{false}, release{false};
 	const std::thread::id here = std::this_thread::get_id();
@@ -510,24 +510,4 @@ void a_thread_that_comes_too_late_is_given_up(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(only_where_they_are_offered),
-		cmocka_unit_test(one_that_comes_alone_is_run_by_its_trap),
-		cmocka_unit_test(many_need_no_trap),
-		cmocka_unit_test(a_descriptor_that_is_not_busy_has_run_its_doorbell),
-		cmocka_unit_test(none_is_lost_when_the_thread_falls_asleep),
-		cmocka_unit_test(what_both_have_missed_is_found_with_a_tick),
-		cmocka_unit_test(a_descriptor_that_is_disabled_has_run_its_doorbell),
-		cmocka_unit_test(a_reset_drops_it),
-		cmocka_unit_test(both_kinds_take_turns),
-		cmocka_unit_test(garbage_is_its_owners_loss),
-		cmocka_unit_test(nobody_is_looked_after_while_completions_are_held),
-		cmocka_unit_test(interrupts_come_from_the_thread),
-		cmocka_unit_test(an_idle_nic_takes_no_processor),
-		cmocka_unit_test(a_thread_that_comes_too_late_is_given_up),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

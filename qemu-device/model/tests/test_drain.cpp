@@ -130,7 +130,7 @@ bool in_queue_lock(Target &t)
 	return t.raw.node(0).cq[CQ].lock.load() != 0;
 }
 
-void test_memory_domain(void **)
+TEST(test_memory_domain)
 {
 	check_teardown("memory domain", put, 97, in_visit, [](Target &t) {
 		t.host.write32(ARIES_INV_MDD, MDH);
@@ -139,7 +139,7 @@ void test_memory_domain(void **)
 }
 
 /* The lock cannot be had: its holder does not run. */
-void test_queue(void **)
+TEST(test_queue)
 {
 	check_teardown("queue", put, 11, in_queue_lock, [](Target &t) {
 		t.host.write64(ARIES_CQ_CTL_N(uint64_t(CQ)), 0);
@@ -148,7 +148,7 @@ void test_queue(void **)
 	});
 }
 
-void test_reset(void **)
+TEST(test_reset)
 {
 	check_teardown("reset", put, 151, in_visit, [](Target &t) {
 		aries_nic_set_bus_master(t.host.nic(), false);
@@ -164,7 +164,7 @@ void test_reset(void **)
 	});
 }
 
-void test_bus_master(void **)
+TEST(test_bus_master)
 {
 	check_teardown("bus mastering", put, 173, in_visit, [](Target &t) {
 		aries_nic_set_bus_master(t.host.nic(), false);
@@ -174,7 +174,7 @@ void test_bus_master(void **)
 }
 
 /* A number that is still being drained is not given anew; others are. */
-void test_numbers(void **)
+TEST(test_numbers)
 {
 	Target t;
 	SteppedPeer peer(t.path, OPTIONS, aim, put);
@@ -219,7 +219,7 @@ void contribute(FakeHost &host)
 }
 
 /* An engine is stopped at once, whoever has its lock, and begins again only when that one has left. */
-void test_engine(void **)
+TEST(test_engine)
 {
 	Target t;
 	SteppedPeer peer(
@@ -303,7 +303,7 @@ struct Traffic {
 };
 
 /* Drains that overlap end, whatever goes on: counted in transfers, not in time. */
-void test_overlap(void **)
+TEST(test_overlap)
 {
 	constexpr unsigned int ROUNDS = 3, LOOKS = 20;
 	const FakeHost::Options options = {.nodes = Traffic::PEERS + 1};
@@ -333,7 +333,7 @@ void test_overlap(void **)
 }
 
 /* One line says who is waited for. */
-void test_told(void **)
+TEST(test_told)
 {
 	Target t;
 	SteppedPeer peer(t.path, OPTIONS, aim, put);
@@ -352,7 +352,7 @@ void test_told(void **)
 }
 
 /* A node address is not given anew while an access to its former owner's memory may go on. */
-void test_join(void **)
+TEST(test_join)
 {
 	const std::string path = fabric_path();
 	const pid_t owner = start_node(path, 0, OPTIONS, [](FakeHost &host) {
@@ -381,13 +381,4 @@ void test_join(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_memory_domain), cmocka_unit_test(test_queue),   cmocka_unit_test(test_reset),
-		cmocka_unit_test(test_bus_master),    cmocka_unit_test(test_numbers), cmocka_unit_test(test_engine),
-		cmocka_unit_test(test_overlap),       cmocka_unit_test(test_told),    cmocka_unit_test(test_join),
-	};
-
-	return cmocka_run_group_tests_name("drain", tests, nullptr, nullptr);
-}
+TEST_MAIN("drain")

@@ -36,7 +36,7 @@ unsigned int events(FakeHost &host, uint64_t code, uint8_t category, uint64_t (&
 	return count;
 }
 
-void one_bit_is_put_right(void **)
+TEST(one_bit_is_put_right)
 {
 	for (const Subject &subject : SUBJECTS) {
 		SubjectRig rig(subject);
@@ -65,7 +65,7 @@ void one_bit_is_put_right(void **)
 }
 
 /* Two bits: nothing goes wrong without somebody being told, and nothing else stops. */
-void two_bits_are_told(void **)
+TEST(two_bits_are_told)
 {
 	for (const Subject &subject : SUBJECTS) {
 		SubjectRig rig(subject);
@@ -111,7 +111,7 @@ void two_bits_are_told(void **)
 	}
 }
 
-void threshold_makes_an_event_of_several(void **)
+TEST(threshold_makes_an_event_of_several)
 {
 	for (const Subject &subject : SUBJECTS) {
 		SubjectRig rig(subject);
@@ -166,7 +166,7 @@ void stays_stopped_until_a_reset(const Subject &subject, Rig &rig)
 }
 
 /* Each time is signalled, also if the host has not come by since the reset. */
-void it_can_stop_again(void **)
+TEST(it_can_stop_again)
 {
 	Rig rig;
 
@@ -184,7 +184,7 @@ void it_can_stop_again(void **)
 	}
 }
 
-void too_many_stop_the_nic(void **)
+TEST(too_many_stop_the_nic)
 {
 	for (const Subject &subject : SUBJECTS) {
 		SubjectRig rig(subject);
@@ -204,7 +204,7 @@ void too_many_stop_the_nic(void **)
 }
 
 /* Errors further apart than the window are a fact of life. */
-void few_in_a_window_do_not(void **)
+TEST(few_in_a_window_do_not)
 {
 	const Subject &subject = SUBJECTS[ARIES_RAS_NTT];
 	SubjectRig rig(subject);
@@ -227,7 +227,7 @@ void few_in_a_window_do_not(void **)
 }
 
 /* Two wrong bits stop the NIC where the driver has asked for it, and only there. */
-void two_bits_stop_the_nic_if_asked_to(void **)
+TEST(two_bits_stop_the_nic_if_asked_to)
 {
 	for (const Subject &subject : SUBJECTS) {
 		SubjectRig rig(subject);
@@ -248,7 +248,7 @@ void two_bits_stop_the_nic_if_asked_to(void **)
 	}
 }
 
-void the_first_error_is_kept_until_it_is_cleared(void **)
+TEST(the_first_error_is_kept_until_it_is_cleared)
 {
 	const Subject &subject = SUBJECTS[ARIES_RAS_NTT];
 	SubjectRig rig(subject);
@@ -275,7 +275,7 @@ void the_first_error_is_kept_until_it_is_cleared(void **)
 }
 
 /* A descriptor with errors is in use all the same. */
-void what_is_hit_is_not_free(void **)
+TEST(what_is_hit_is_not_free)
 {
 	const Subject &subject = SUBJECTS[ARIES_RAS_MDD];
 	SubjectRig rig(subject);
@@ -293,7 +293,7 @@ void what_is_hit_is_not_free(void **)
 }
 
 /* RAS_REWRITE starts nothing that has been stopped, and is refused where registers do not hold the entry. */
-void rewriting_starts_nothing(void **)
+TEST(rewriting_starts_nothing)
 {
 	Rig rig;
 
@@ -310,7 +310,7 @@ void rewriting_starts_nothing(void **)
 	assert_int_equal(rig.a.counter(ARIES_CNT_GUEST_ERRORS) - before, 3);
 }
 
-void only_entries_in_use_can_be_hit(void **)
+TEST(only_entries_in_use_can_be_hit)
 {
 	Rig rig;
 	char err[256] = "";
@@ -332,7 +332,7 @@ void only_entries_in_use_can_be_hit(void **)
 }
 
 /* Every pair of bits has a syndrome of its own sort: never that of one wrong bit at the same place, never none. */
-void syndromes_tell_the_place(void **)
+TEST(syndromes_tell_the_place)
 {
 	for (uint32_t i = 0; i < 64; i++) {
 		const uint8_t one = aries::ecc_syndrome(i, false), two = aries::ecc_syndrome(i, true);
@@ -349,22 +349,4 @@ void syndromes_tell_the_place(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(one_bit_is_put_right),
-		cmocka_unit_test(two_bits_are_told),
-		cmocka_unit_test(threshold_makes_an_event_of_several),
-		cmocka_unit_test(it_can_stop_again),
-		cmocka_unit_test(too_many_stop_the_nic),
-		cmocka_unit_test(few_in_a_window_do_not),
-		cmocka_unit_test(two_bits_stop_the_nic_if_asked_to),
-		cmocka_unit_test(the_first_error_is_kept_until_it_is_cleared),
-		cmocka_unit_test(what_is_hit_is_not_free),
-		cmocka_unit_test(rewriting_starts_nothing),
-		cmocka_unit_test(only_entries_in_use_can_be_hit),
-		cmocka_unit_test(syndromes_tell_the_place),
-	};
-
-	return cmocka_run_group_tests_name("ecc", tests, nullptr, nullptr);
-}
+TEST_MAIN("ecc")

@@ -41,7 +41,7 @@ struct LostResult : LazyPair {
 };
 
 /* Nobody takes what memory has for the result. */
-void lost_results_refuse_who_wants_them(void **)
+TEST(lost_results_refuse_who_wants_them)
 {
 	LostResult p;
 	uint64_t record = 0;
@@ -75,7 +75,7 @@ void lost_results_refuse_who_wants_them(void **)
 	assert_int_equal(p.get(0), 8);
 }
 
-void lost_results_are_told_by_the_next_flush(void **)
+TEST(lost_results_are_told_by_the_next_flush)
 {
 	LostResult p;
 
@@ -91,7 +91,7 @@ void lost_results_are_told_by_the_next_flush(void **)
 }
 
 /* Lines that must stay are not given away; with four of them in a set the next words do without the cache. */
-void lost_results_are_not_driven_out(void **)
+TEST(lost_results_are_not_driven_out)
 {
 	LazyPair p;
 	constexpr uint64_t SET_STRIDE = 128;
@@ -111,7 +111,7 @@ void lost_results_are_not_driven_out(void **)
 }
 
 /* Memory has what the line had: it is brought in again. */
-void clean_lines_lose_nothing(void **)
+TEST(clean_lines_lose_nothing)
 {
 	LazyPair p;
 
@@ -139,7 +139,7 @@ void clean_lines_lose_nothing(void **)
 /* ---- completion queues ---- */
 
 /* An event that comes while nobody knows where the queue is, is owed: the owner finds a mark. */
-void events_of_a_damaged_queue_are_owed(void **)
+TEST(events_of_a_damaged_queue_are_owed)
 {
 	Rig rig;
 	static Rig *hitting;
@@ -172,7 +172,7 @@ void events_of_a_damaged_queue_are_owed(void **)
 }
 
 /* A process learns nothing of a queue that is not its own. */
-void damage_of_others_shows_nothing(void **)
+TEST(damage_of_others_shows_nothing)
 {
 	Rig rig;
 
@@ -186,7 +186,7 @@ void damage_of_others_shows_nothing(void **)
 /* ---- collective engines ---- */
 
 /* Every member gets the error, none a sum; the next operation is as good as ever. */
-void a_collective_ends_with_an_error_for_all(void **)
+TEST(a_collective_ends_with_an_error_for_all)
 {
 	const std::string path = fabric_path();
 	Member root(path, 0, 3), left(path, 1, 3), right(path, 2, 3);
@@ -215,7 +215,7 @@ void a_collective_ends_with_an_error_for_all(void **)
 /* ---- block transfers ---- */
 
 /* One that waits for a channel: it does not start, and the one behind it does. */
-void a_waiting_transfer_ends_with_an_error(void **)
+TEST(a_waiting_transfer_ends_with_an_error)
 {
 	Rig rig;
 	static Rig *hitting;
@@ -252,7 +252,7 @@ void a_waiting_transfer_ends_with_an_error(void **)
 /* ---- outstanding requests ---- */
 
 /* As with a lost response: the operation was executed, and whoever waits for it gets an error. */
-void nobody_waits_for_a_response_without_a_request(void **)
+TEST(nobody_waits_for_a_response_without_a_request)
 {
 	Rig rig;
 
@@ -278,7 +278,7 @@ void nobody_waits_for_a_response_without_a_request(void **)
 /* ---- PTE cache ---- */
 
 /* What is read again is what the tables have now. */
-void a_damaged_line_is_read_again(void **)
+TEST(a_damaged_line_is_read_again)
 {
 	Rig rig;
 
@@ -312,20 +312,4 @@ void a_damaged_line_is_read_again(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(lost_results_refuse_who_wants_them),
-		cmocka_unit_test(lost_results_are_told_by_the_next_flush),
-		cmocka_unit_test(lost_results_are_not_driven_out),
-		cmocka_unit_test(clean_lines_lose_nothing),
-		cmocka_unit_test(events_of_a_damaged_queue_are_owed),
-		cmocka_unit_test(damage_of_others_shows_nothing),
-		cmocka_unit_test(a_collective_ends_with_an_error_for_all),
-		cmocka_unit_test(a_waiting_transfer_ends_with_an_error),
-		cmocka_unit_test(nobody_waits_for_a_response_without_a_request),
-		cmocka_unit_test(a_damaged_line_is_read_again),
-	};
-
-	return cmocka_run_group_tests_name("what wrong bits take away", tests, nullptr, nullptr);
-}
+TEST_MAIN("what wrong bits take away")

@@ -21,7 +21,7 @@ void near(double value, double wanted, double by)
 		fail_msg("%g and not %g", value, wanted);
 }
 
-void segments_Q12_Q14(void **)
+TEST(segments_Q12_Q14)
 {
 	constexpr SegmentForm form = ELITE5.packets;
 
@@ -42,7 +42,7 @@ void segments_Q12_Q14(void **)
 	assert_int_equal(form.trailer_crc_bits, 32);
 }
 
-void small_puts_Q15_Q17(void **)
+TEST(small_puts_Q15_Q17)
 {
 	/* Header, address, 32 or 64 bits of data, CRC and id. */
 	assert_int_equal(put_bytes(ELITE5.packets, 8), 32);
@@ -51,7 +51,7 @@ void small_puts_Q15_Q17(void **)
 	near(overtaking_ns(ELITE5), 102.4, 1e-9);
 }
 
-void line_Q18_Q39(void **)
+TEST(line_Q18_Q39)
 {
 	assert_int_equal(raw_mbit(ELITE5.line), 25'000);
 	assert_int_equal(mbyte_per_s(ELITE5.line), 2500);
@@ -62,7 +62,7 @@ void line_Q18_Q39(void **)
 }
 
 /* 1K crosses one switch of 32 nodes in 40 ns and five of 2,048 in 200; 1.2 to 2.9 channels, "2 or 3" in the source. */
-void times_Q04_Q05_Q07_Q08_Q09_Q11(void **)
+TEST(times_Q04_Q05_Q07_Q08_Q09_Q11)
 {
 	const double packet = 422.4;
 
@@ -83,7 +83,7 @@ void times_Q04_Q05_Q07_Q08_Q09_Q11(void **)
 	assert_true(channels_for_line_rate(ELITE5, 16, 5, 400) > ELITE5.channels.channels);
 }
 
-void buffers_Q16(void **)
+TEST(buffers_Q16)
 {
 	assert_int_equal(input_bytes(ELITE5.channels), 12'288);
 	assert_int_equal(input_bytes(ELITE5_WITHOUT_POOL.channels), 8192);
@@ -98,7 +98,7 @@ template <typename Change> void is_none(Change change)
 	assert_false(holds_together(chip));
 }
 
-void what_does_not_hold_together(void **)
+TEST(what_does_not_hold_together)
 {
 	is_none([](Switch &chip) { chip.radix = 31; });
 	is_none([](Switch &chip) { chip.packets.first_header = 256; });
@@ -112,13 +112,4 @@ void what_does_not_hold_together(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(segments_Q12_Q14), cmocka_unit_test(small_puts_Q15_Q17),
-		cmocka_unit_test(line_Q18_Q39),     cmocka_unit_test(times_Q04_Q05_Q07_Q08_Q09_Q11),
-		cmocka_unit_test(buffers_Q16),      cmocka_unit_test(what_does_not_hold_together),
-	};
-
-	return cmocka_run_group_tests_name("elite5", tests, nullptr, nullptr);
-}
+TEST_MAIN("elite5")

@@ -39,7 +39,7 @@ Exchange exchange(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint
 }
 
 /* On a quiet network the straight way costs what a routed one does, packet by packet and all at once. */
-void same_times(void **)
+TEST(same_times)
 {
 	for (uint32_t bytes : {0u, 1u, 8u, 64u, 65u, 512u, 513u, 4096u, 65536u}) {
 		Machine routed(ONE_ROUTER), straight(ONE_ROUTER);
@@ -52,7 +52,7 @@ void same_times(void **)
 }
 
 /* Each of the four tiles of a short way may be booked: another is taken (T05). */
-void booked_tiles(void **)
+TEST(booked_tiles)
 {
 	constexpr uint32_t TILES_USED[] = {FIRST_INJECT, FIRST_PROCESSOR + 4, FIRST_INJECT + 4 + 2,
 					   FIRST_PROCESSOR + 2};
@@ -77,7 +77,7 @@ void booked_tiles(void **)
 }
 
 /* Threads of other lanes book other tiles, so the tiles of one do not keep another waiting. */
-void lanes(void **)
+TEST(lanes)
 {
 	Machine m(ONE_ROUTER);
 
@@ -89,7 +89,7 @@ void lanes(void **)
 }
 
 /* No request finds a response of anybody in its way, wherever Netlink has moved the NICs of a quad. */
-void responses_in_nobodys_way(void **)
+TEST(responses_in_nobodys_way)
 {
 	for (uint32_t moved = 0; moved < 4; moved++) {
 		Machine m(ONE_ROUTER);
@@ -110,7 +110,7 @@ void responses_in_nobodys_way(void **)
 }
 
 /* Launched packets of several operations are booked as one transaction. */
-void launched(void **)
+TEST(launched)
 {
 	const uint32_t one = request_flits(PacketKind::Put, 8);
 
@@ -132,7 +132,7 @@ void launched(void **)
 }
 
 /* A long train waits for what is booked, on every tile; one of middling length does, too. */
-void long_trains_wait(void **)
+TEST(long_trains_wait)
 {
 	for (uint32_t bytes : {4096u, 65536u}) {
 		Machine m(ONE_ROUTER);
@@ -148,7 +148,7 @@ void long_trains_wait(void **)
  * Responses come back through the tiles by which NICs of a quad send their requests. They are booked with the request,
  * for later, and do not close the tiles until then.
  */
-void responses_close_no_tile(void **)
+TEST(responses_close_no_tile)
 {
 	const struct {
 		PacketKind kind;
@@ -176,17 +176,4 @@ void responses_close_no_tile(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(same_times),
-		cmocka_unit_test(booked_tiles),
-		cmocka_unit_test(lanes),
-		cmocka_unit_test(launched),
-		cmocka_unit_test(long_trains_wait),
-		cmocka_unit_test(responses_close_no_tile),
-		cmocka_unit_test(responses_in_nobodys_way),
-	};
-
-	return cmocka_run_group_tests_name("exchange between neighbours", tests, nullptr, nullptr);
-}
+TEST_MAIN("exchange between neighbours")

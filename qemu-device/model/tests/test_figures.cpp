@@ -34,7 +34,7 @@ void check_near(double value, double expected, double tolerance)
 }
 
 /* T13, T14, T15: Table 1, parts of a group and of a node with full global bandwidth. */
-void table_1_T13_T14_T15(void **)
+TEST(table_1_T13_T14_T15)
 {
 	for (const uint32_t groups : {2, 3, 4, 6}) {
 		const Machine machine = build_aries({.groups = groups});
@@ -54,7 +54,7 @@ void table_1_T13_T14_T15(void **)
 }
 
 /* T16: five connectors take all 20 global links of two blades. */
-void connectors_T16(void **)
+TEST(connectors_T16)
 {
 	const Machine machine = build_aries({.groups = 2});
 	std::vector<bool> seen(count_classes(machine)[BLUE].cables + count_classes(machine)[BLACK].cables);
@@ -73,7 +73,7 @@ void connectors_T16(void **)
 }
 
 /* T17 to T20: lengths and rates. */
-void links_T17_T18_T19_T20_T23(void **)
+TEST(links_T17_T18_T19_T20_T23)
 {
 	const Machine machine = build_aries({.groups = 2});
 
@@ -92,7 +92,7 @@ void links_T17_T18_T19_T20_T23(void **)
  * P16: ten optical links for what eight processor tiles pass, because light is slower than copper: together they
  * carry it, and what the NICs send, and eight of them would not.
  */
-void optical_links_of_a_router_P16(void **)
+TEST(optical_links_of_a_router_P16)
 {
 	constexpr double FLIT_KBYTE = 6e-3;
 	constexpr double NIC_GBYTE_PER_S = 10.24; // (L08)
@@ -119,7 +119,7 @@ void optical_links_of_a_router_P16(void **)
 }
 
 /* T21, T22: a group, cut across either dimension. */
-void group_bisection_T21_T22(void **)
+TEST(group_bisection_T21_T22)
 {
 	const Machine machine = build_aries({});
 	const auto cuts = axis_bisections(machine);
@@ -147,7 +147,7 @@ struct Row {
 };
 
 /* Tables 2 and 3 (T24, T26 to T30), with the row that the rule of six would give instead (T31). */
-void tables_2_and_3_T24_T26_T27_T28_T29_T30_T31(void **)
+TEST(tables_2_and_3_T24_T26_T27_T28_T29_T30_T31)
 {
 	const Row rows[] = {
 		{12, 12, BundleRule::AsNeeded, 180, 108, 4050},     /* T27, T29 */
@@ -176,14 +176,14 @@ void tables_2_and_3_T24_T26_T27_T28_T29_T30_T31(void **)
 }
 
 /* T25: as many cables to a bundle as fit. */
-void bundles_T25(void **)
+TEST(bundles_T25)
 {
 	for (uint32_t groups = 2; groups <= 241; groups++)
 		assert_int_equal(aries_cables_per_pair({.groups = groups}), cables_of_bundle(240, groups));
 }
 
 /* T24, T42, L27: bisection and global bandwidth, counted, stand to each other as the formulas say. */
-void bisection_and_global_T24_T42_L27(void **)
+TEST(bisection_and_global_T24_T42_L27)
 {
 	double last = 2;
 
@@ -207,7 +207,7 @@ void bisection_and_global_T24_T42_L27(void **)
 }
 
 /* With an odd number of groups, or a short last one, there is no formula: the worst halves are found. */
-void uneven_halves_T24(void **)
+TEST(uneven_halves_T24)
 {
 	const Cut odd = bisection(build_aries({.groups = 5, .cables_per_pair = 12})).cut;
 	const Bisection uneven = bisection(build_aries({.groups = 4, .last_group_chassis = 1, .cables_per_pair = 12}));
@@ -231,14 +231,14 @@ void uneven_halves_T24(void **)
 }
 
 /* T32: cables of each group in the examples, and what part of the ports that is. */
-void populated_ports_T32(void **)
+TEST(populated_ports_T32)
 {
 	assert_int_equal(count_classes(build_aries({.groups = 6, .cables_per_pair = 12}))[BLUE].cables * 2 / 6, 60);
 	assert_int_equal(count_classes(build_aries({.groups = 8, .cables_per_pair = 12}))[BLUE].cables * 2 / 8, 84);
 }
 
 /* T38: what stays at a router of uniform traffic over one dimension. */
-void share_that_stays_T38(void **)
+TEST(share_that_stays_T38)
 {
 	const Machine machine = build_aries({});
 
@@ -247,7 +247,7 @@ void share_that_stays_T38(void **)
 }
 
 /* T39, T40, T41, T43: bandwidth of a node in a full network. */
-void bandwidth_T39_T40_T41_T43(void **)
+TEST(bandwidth_T39_T40_T41_T43)
 {
 	const Machine machine = build_aries({.groups = 6});
 
@@ -262,7 +262,7 @@ void bandwidth_T39_T40_T41_T43(void **)
 }
 
 /* T37: three hops where every router reaches every group, else up to five. */
-void minimal_hops_T37(void **)
+TEST(minimal_hops_T37)
 {
 	const Machine six = build_aries({.groups = 6});
 	const Machine eight = build_aries({.groups = 8, .cables_per_pair = 12});
@@ -273,7 +273,7 @@ void minimal_hops_T37(void **)
 }
 
 /* T44, T45, Q01: sizes of fat trees and of QsNetIII. */
-void fat_trees_T44_T45_Q01(void **)
+TEST(fat_trees_T44_T45_Q01)
 {
 	const Machine tree = build_clos({});
 	struct {
@@ -303,7 +303,7 @@ void fat_trees_T44_T45_Q01(void **)
 }
 
 /* T46, T47: optical links of a node, and how many a packet takes, beside Aries. */
-void optical_links_T46_T47(void **)
+TEST(optical_links_T46_T47)
 {
 	const Machine tree = build_clos({.radix = 12, .stages = 3});
 	const Machine aries = build_aries({.groups = 6});
@@ -324,7 +324,7 @@ void optical_links_T46_T47(void **)
 }
 
 /* G01 to G06, G53, G54, G55: Gemini's torus; four links of tiles are one of the sources. */
-void torus_T48_G02_G53_G54_G55(void **)
+TEST(torus_T48_G02_G53_G54_G55)
 {
 	const Machine machine = build_torus({10, 16, 24});
 	const auto cuts = axis_bisections(machine);
@@ -355,7 +355,7 @@ template <typename Shape, typename Build> std::string thrown_by(Build build, con
 	return "";
 }
 
-void bad_input_of_torus_and_clos(void **)
+TEST(bad_input_of_torus_and_clos)
 {
 	const auto torus = [](const TorusShape &shape) { return thrown_by(build_torus, shape); };
 	const auto clos = [](const ClosShape &shape) { return thrown_by(build_clos, shape); };
@@ -374,27 +374,4 @@ void bad_input_of_torus_and_clos(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(table_1_T13_T14_T15),
-		cmocka_unit_test(connectors_T16),
-		cmocka_unit_test(links_T17_T18_T19_T20_T23),
-		cmocka_unit_test(optical_links_of_a_router_P16),
-		cmocka_unit_test(group_bisection_T21_T22),
-		cmocka_unit_test(tables_2_and_3_T24_T26_T27_T28_T29_T30_T31),
-		cmocka_unit_test(bundles_T25),
-		cmocka_unit_test(bisection_and_global_T24_T42_L27),
-		cmocka_unit_test(uneven_halves_T24),
-		cmocka_unit_test(populated_ports_T32),
-		cmocka_unit_test(share_that_stays_T38),
-		cmocka_unit_test(bandwidth_T39_T40_T41_T43),
-		cmocka_unit_test(minimal_hops_T37),
-		cmocka_unit_test(fat_trees_T44_T45_Q01),
-		cmocka_unit_test(optical_links_T46_T47),
-		cmocka_unit_test(torus_T48_G02_G53_G54_G55),
-		cmocka_unit_test(bad_input_of_torus_and_clos),
-	};
-
-	return cmocka_run_group_tests_name("figures", tests, nullptr, nullptr);
-}
+TEST_MAIN("figures")

@@ -8,7 +8,7 @@ using namespace aries_test;
 namespace
 {
 
-void test_put_sizes(void **)
+TEST(test_put_sizes)
 {
 	Pair p;
 
@@ -27,7 +27,7 @@ void test_put_sizes(void **)
 	}
 }
 
-void test_put_events(void **)
+TEST(test_put_events)
 {
 	Pair p;
 
@@ -52,7 +52,7 @@ void test_put_events(void **)
 	assert_int_equal(p.b.counter(ARIES_CNT_CQ_EVENTS), 1);
 }
 
-void test_put_sync(void **)
+TEST(test_put_sync)
 {
 	Pair p;
 
@@ -83,7 +83,7 @@ void test_put_sync(void **)
 	assert_int_equal(p.word(0), 0x5a5a5a5a5a5a5a5a);
 }
 
-void test_get(void **)
+TEST(test_get)
 {
 	Pair p;
 	uint8_t *there = p.b.ram(p.target);
@@ -113,7 +113,7 @@ void test_get(void **)
 	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_LOCAL_BOUNDS);
 }
 
-void test_cq_write(void **)
+TEST(test_cq_write)
 {
 	Pair p;
 
@@ -128,7 +128,7 @@ void test_cq_write(void **)
 	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CQWRITE, 8), ARIES_ST_LENGTH);
 }
 
-void test_windows(void **)
+TEST(test_windows)
 {
 	Pair p;
 	auto put = [&](uint64_t at, unsigned int size, uint64_t value) { p.a.store(FMAD, at, size, value); };
@@ -167,7 +167,7 @@ void test_windows(void **)
 	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL), ARIES_ST_OK);
 }
 
-void test_one_trap(void **)
+TEST(test_one_trap)
 {
 	Pair p;
 	const uint64_t before = p.a.counter(ARIES_CNT_FMA_TRAPS);
@@ -184,7 +184,7 @@ void test_one_trap(void **)
 }
 
 /* N05: virtual node addresses of a domain. */
-void test_ntt(void **)
+TEST(test_ntt)
 {
 	Pair p;
 
@@ -205,7 +205,7 @@ void test_ntt(void **)
 	assert_int_equal(p.a.ring(2, ARIES_FMA_PUT_LINE, 8), ARIES_ST_NTT);
 }
 
-void test_large_pages(void **)
+TEST(test_large_pages)
 {
 	Pair p;
 	const uint64_t entry = p.b.alloc(64);
@@ -227,7 +227,7 @@ void test_large_pages(void **)
 	assert_memory_equal(p.b.ram(HIGH_GPA), p.a.line(FMAD) + 4, 4);
 }
 
-void test_loopback(void **)
+TEST(test_loopback)
 {
 	Pair p;
 
@@ -242,7 +242,7 @@ void test_loopback(void **)
 }
 
 /* A driver serves two processes with one descriptor: what the NIC remembers of each is kept and put back. */
-void test_state_moves(void **)
+TEST(test_state_moves)
 {
 	Pair p;
 	const uint64_t state = ARIES_FMAD_STATE_N(uint64_t(FMAD)), launch = ARIES_FMAD_LAUNCH_N(uint64_t(FMAD));
@@ -275,16 +275,4 @@ void test_state_moves(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_put_sizes),   cmocka_unit_test(test_put_events),
-		cmocka_unit_test(test_put_sync),    cmocka_unit_test(test_get),
-		cmocka_unit_test(test_cq_write),    cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_one_trap),    cmocka_unit_test(test_ntt),
-		cmocka_unit_test(test_large_pages), cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_state_moves),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

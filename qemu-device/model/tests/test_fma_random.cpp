@@ -274,7 +274,7 @@ private:
 	bool puts_only_ = false;
 };
 
-void random_batches_N09_N10(void **)
+TEST(random_batches_N09_N10)
 {
 	const char *text = getenv("ARIES_FUZZ_SEED");
 	const uint64_t seed = text ? strtoull(text, nullptr, 0) : std::random_device()();
@@ -289,11 +289,4 @@ void random_batches_N09_N10(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(random_batches_N09_N10),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

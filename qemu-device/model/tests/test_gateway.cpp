@@ -149,7 +149,7 @@ void in_order(const std::vector<uint32_t> &came, uint32_t count)
 		assert_int_equal(came[i], i);
 }
 
-void test_once_and_in_order(void **)
+TEST(test_once_and_in_order)
 {
 	Pair pair;
 
@@ -172,7 +172,7 @@ void test_once_and_in_order(void **)
 	assert_true(pair.a.hub.status(pair.now)[0].counters.replays > 0);
 }
 
-void test_flap(void **)
+TEST(test_flap)
 {
 	Pair pair;
 
@@ -191,7 +191,7 @@ void test_flap(void **)
 }
 
 /* Alpha hears beta all the time, but is not heard: it has to leave its connection, too. */
-void test_flap_of_one_direction(void **)
+TEST(test_flap_of_one_direction)
 {
 	Pair pair;
 
@@ -215,7 +215,7 @@ void test_flap_of_one_direction(void **)
 	assert_int_equal(pair.a.link.reconnects, before);
 }
 
-void test_long_cut(void **)
+TEST(test_long_cut)
 {
 	Pair pair;
 
@@ -241,7 +241,7 @@ void test_long_cut(void **)
 	assert_int_equal(pair.a.downs + pair.b.downs, 2);
 }
 
-void test_replayed_and_forged(void **)
+TEST(test_replayed_and_forged)
 {
 	Pair pair;
 
@@ -274,7 +274,7 @@ void test_replayed_and_forged(void **)
 	assert_int_equal(pair.b.downs, 1);
 }
 
-void test_anything_may_come(void **)
+TEST(test_anything_may_come)
 {
 	Pair pair;
 	std::mt19937 random(7);
@@ -354,7 +354,7 @@ private:
 };
 
 /* The messages before the place where a frame stops making sense are not told either: they would come after the end. */
-void test_frame_with_nonsense(void **)
+TEST(test_frame_with_nonsense)
 {
 	Pair pair;
 
@@ -378,7 +378,7 @@ void test_frame_with_nonsense(void **)
 }
 
 /* Nothing has been sent to the peer, so there is nothing that it could have got. */
-void test_acknowledged_before_it_was_sent(void **)
+TEST(test_acknowledged_before_it_was_sent)
 {
 	Pair pair;
 
@@ -397,7 +397,7 @@ void test_acknowledged_before_it_was_sent(void **)
 }
 
 /* Whatever somebody with the key sends ends his own session at most; another one can be had afterwards. */
-void test_mad_with_the_key(void **)
+TEST(test_mad_with_the_key)
 {
 	std::mt19937 random(11);
 	unsigned int ends = 0;
@@ -442,7 +442,7 @@ void refused(Pair &pair, const std::string &cause)
 	}
 }
 
-void test_refused(void **)
+TEST(test_refused)
 {
 	Pair key(key_of(2)), shape(key_of(1), "t"), nodes(key_of(1), "s", "alpha 10.0.0.1 9\nbeta 10.0.0.2:7000 2-4\n");
 
@@ -451,7 +451,7 @@ void test_refused(void **)
 	refused(nodes, "nodes 2-3 are at");
 }
 
-void test_other_version(void **)
+TEST(test_other_version)
 {
 	Pair pair;
 	Events events;
@@ -466,7 +466,7 @@ void test_other_version(void **)
 	assert_true(peek(pair.b.link.frames[0]).type == FrameType::Refuse);
 }
 
-void test_clock(void **)
+TEST(test_clock)
 {
 	Clock clock(1000 * MS);
 	std::mt19937 random(3);
@@ -498,7 +498,7 @@ void bad(const char *text, const char *cause)
 	fail_msg("taken: %s", text);
 }
 
-void test_hosts(void **)
+TEST(test_hosts)
 {
 	const std::vector<Host> hosts = hosts_of("# c\n\na 10.0.0.1 5 # c\nb [fd00::1]:80 6-9\nc fd00:0::2 10\n");
 
@@ -534,7 +534,7 @@ std::string why_no_key(const std::string &file)
 }
 
 /* A key is its owner's alone, and a whole one. */
-void test_key_files(void **)
+TEST(test_key_files)
 {
 	char folder[] = "/tmp/aries-keys-XXXXXX";
 
@@ -559,24 +559,4 @@ void test_key_files(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_once_and_in_order),
-		cmocka_unit_test(test_flap),
-		cmocka_unit_test(test_flap_of_one_direction),
-		cmocka_unit_test(test_long_cut),
-		cmocka_unit_test(test_replayed_and_forged),
-		cmocka_unit_test(test_anything_may_come),
-		cmocka_unit_test(test_frame_with_nonsense),
-		cmocka_unit_test(test_acknowledged_before_it_was_sent),
-		cmocka_unit_test(test_mad_with_the_key),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_other_version),
-		cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_key_files),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -24,7 +24,7 @@ namespace
 {
 
 /* G09 to G15: lengths, and what a link carries of data. */
-void packets_G09_G10_G11_G12_G13_G14_G15(void **)
+TEST(packets_G09_G10_G11_G12_G13_G14_G15)
 {
 	const PacketForm &form = GEMINI.packets;
 
@@ -49,7 +49,7 @@ void packets_G09_G10_G11_G12_G13_G14_G15(void **)
  * G19 to G28: fields fill the phits of the figure to the bit; and what their widths allow. Of an offset all 38 bits are
  * there, the lowest six in the phit that is hard to read.
  */
-void fields_of_phits_G19_G20_G21_G22_G23_G24_G25_G26_G27_G28_G30(void **)
+TEST(fields_of_phits_G19_G20_G21_G22_G23_G24_G25_G26_G27_G28_G30)
 {
 	const struct {
 		const char *name;
@@ -94,7 +94,7 @@ void fields_of_phits_G19_G20_G21_G22_G23_G24_G25_G26_G27_G28_G30(void **)
 }
 
 /* Closed forms of what tiles and links carry (G42, G45). */
-void rates_of_tiles_and_neighbours_G42_G45(void **)
+TEST(rates_of_tiles_and_neighbours_G42_G45)
 {
 	/* A processor tile takes a phit a cycle each way: a put in 32 cycles, eight tiles 12.8 GB/s of data. */
 	const double tile = GEMINI.packets.data_bytes * GEMINI.times.router_mhz / 1000.0 / most_units(GEMINI.packets);
@@ -108,7 +108,7 @@ void rates_of_tiles_and_neighbours_G42_G45(void **)
 }
 
 /* G01 to G04, G06, G07, G18, G28, G37, G38, G44; a phit takes a whole number of ticks with any number of lanes. */
-void chip_G01_G02_G03_G04_G06_G07_G18_G28_G37_G38_G44(void **)
+TEST(chip_G01_G02_G03_G04_G06_G07_G18_G28_G37_G38_G44)
 {
 	const uint32_t torus_links[] = {4, 2, 4};
 
@@ -157,7 +157,7 @@ const std::vector<Case> &cases()
 }
 
 /* Table 1 of the sources: sizes, 96 nodes in each cabinet, all rules kept; a place for every router, and its own. */
-void classes_G46_G48_G49_G50_G51_G52_G55(void **)
+TEST(classes_G46_G48_G49_G50_G51_G52_G55)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
@@ -182,7 +182,7 @@ void classes_G46_G48_G49_G50_G51_G52_G55(void **)
 }
 
 /* A chassis is 1 x 4 x 8 nodes wherever it is, and blades are 1 x 4 x 1: the second router is the next in y (G46). */
-void chassis_are_blocks_G46(void **)
+TEST(chassis_are_blocks_G46)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
@@ -216,7 +216,7 @@ void chassis_are_blocks_G46(void **)
  * G47: 88 links of the torus leave each chassis by a connector, 64 in x, 16 in y, 8 in z, whatever the class; the
  * others are on blades and backplanes. In an m machine there is no x.
  */
-void links_that_leave_a_chassis_G47(void **)
+TEST(links_that_leave_a_chassis_G47)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
@@ -250,7 +250,7 @@ std::array<int, 5> numbers_of(const std::string &name)
 }
 
 /* G56: cables reach to the next cabinet but one, in x and between rows; lengths say so; cables have four links each. */
-void folded_cables_G56(void **)
+TEST(folded_cables_G56)
 {
 	for (const Case &c : cases()) {
 		const Machine machine = build_torus(c.shape);
@@ -291,7 +291,7 @@ void folded_cables_G56(void **)
  * What was measured: lanes of 6.25 Gbit/s on blades, 5 on backplanes, 3.125 in cables; figures count with that. The
  * paper's rates are everywhere alike.
  */
-void rates_of_links_G04_G05_G37(void **)
+TEST(rates_of_links_G04_G05_G37)
 {
 	for (const Case &c : cases()) {
 		TorusShape shape = c.shape;
@@ -325,7 +325,7 @@ void rates_of_links_G04_G05_G37(void **)
 }
 
 /* G53, G54: the formula of the sources for every class, y closed and open; the example of 40 cabinets. */
-void bisection_G53_G54(void **)
+TEST(bisection_G53_G54)
 {
 	for (const Case &c : cases()) {
 		for (const bool open : {false, true}) {
@@ -359,7 +359,7 @@ void bisection_G53_G54(void **)
 }
 
 /* Halves may begin anywhere in a ring: none is worse than those that are counted, also where rates differ (G53). */
-void no_other_halves_are_worse_G53(void **)
+TEST(no_other_halves_are_worse_G53)
 {
 	for (const TorusClass of :
 	     {TorusClass::Class0, TorusClass::Class1, TorusClass::Class2, TorusClass::Class3, TorusClass::M}) {
@@ -399,7 +399,7 @@ void refused(const char *word, const std::vector<Parameter> &parameters)
 	}
 }
 
-void machines_that_cannot_be_G48_G49_G50_G51_G52(void **)
+TEST(machines_that_cannot_be_G48_G49_G50_G51_G52)
 {
 	refused("none of 0, 1, 2, 3, m", {{"class", "4"}});
 	refused("needs cabinets and rows", {{"class", "0"}});
@@ -426,7 +426,7 @@ void machines_that_cannot_be_G48_G49_G50_G51_G52(void **)
 
 /* What should not be is told: an odd number of rows; class 3 with as few cabinets as the sources' example (G51, G56).
  */
-void advice_G51_G56(void **)
+TEST(advice_G51_G56)
 {
 	const auto advice = [](const char *cabinets, const char *rows) {
 		return build_named("torus", {{"class", "3"}, {"cabinets", cabinets}, {"rows", rows}}).advice;
@@ -450,23 +450,4 @@ void advice_G51_G56(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(packets_G09_G10_G11_G12_G13_G14_G15),
-		cmocka_unit_test(fields_of_phits_G19_G20_G21_G22_G23_G24_G25_G26_G27_G28_G30),
-		cmocka_unit_test(rates_of_tiles_and_neighbours_G42_G45),
-		cmocka_unit_test(chip_G01_G02_G03_G04_G06_G07_G18_G28_G37_G38_G44),
-		cmocka_unit_test(classes_G46_G48_G49_G50_G51_G52_G55),
-		cmocka_unit_test(chassis_are_blocks_G46),
-		cmocka_unit_test(links_that_leave_a_chassis_G47),
-		cmocka_unit_test(folded_cables_G56),
-		cmocka_unit_test(rates_of_links_G04_G05_G37),
-		cmocka_unit_test(bisection_G53_G54),
-		cmocka_unit_test(no_other_halves_are_worse_G53),
-		cmocka_unit_test(machines_that_cannot_be_G48_G49_G50_G51_G52),
-		cmocka_unit_test(advice_G51_G56),
-	};
-
-	return cmocka_run_group_tests_name("gemini", tests, nullptr, nullptr);
-}
+TEST_MAIN("gemini")

@@ -59,7 +59,7 @@ struct Held : Pair {
 	Clock::time_point since;
 };
 
-void a_put_is_there_in_modelled_time(void **)
+TEST(a_put_is_there_in_modelled_time)
 {
 	Held p;
 
@@ -88,7 +88,7 @@ void a_put_is_there_in_modelled_time(void **)
 	assert_int_equal(p.there(512), 0);
 }
 
-void gets_and_atomics_come_back_in_modelled_time(void **)
+TEST(gets_and_atomics_come_back_in_modelled_time)
 {
 	Held p;
 
@@ -112,7 +112,7 @@ void gets_and_atomics_come_back_in_modelled_time(void **)
 }
 
 /* What says neither by an event nor by a flag that it is back is back when the doorbell's store is over. */
-void reads_without_an_event_are_waited_for(void **)
+TEST(reads_without_an_event_are_waited_for)
 {
 	for (const double rate : {1e-4, aries::FabricClock::RATE_MIN}) {
 		Held p(rate);
@@ -150,7 +150,7 @@ void reads_without_an_event_are_waited_for(void **)
 	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_TIMEOUT);
 }
 
-void many_are_on_their_way_at_once(void **)
+TEST(many_are_on_their_way_at_once)
 {
 	Held p;
 	constexpr unsigned int COUNT = 30;
@@ -170,7 +170,7 @@ void many_are_on_their_way_at_once(void **)
 	assert_int_equal(p.busy(), 0);
 }
 
-void what_is_wrong_is_refused_at_once(void **)
+TEST(what_is_wrong_is_refused_at_once)
 {
 	Held p;
 
@@ -185,7 +185,7 @@ void what_is_wrong_is_refused_at_once(void **)
 }
 
 /* The region is gone, or another has its place, when the packet gets there. */
-void a_region_that_went_meanwhile_is_not_written(void **)
+TEST(a_region_that_went_meanwhile_is_not_written)
 {
 	for (const bool again : {false, true}) {
 		Held p;
@@ -209,7 +209,7 @@ void a_region_that_went_meanwhile_is_not_written(void **)
 }
 
 /* A failure of an operation without an event is the next event's, and that one's only. */
-void a_late_failure_is_told_by_the_next_event(void **)
+TEST(a_late_failure_is_told_by_the_next_event)
 {
 	Held p;
 	const uint64_t other = p.b.alloc(PAGE);
@@ -243,7 +243,7 @@ void a_late_failure_is_told_by_the_next_event(void **)
 	assert_int_equal(late.status(), ARIES_ST_MDD);
 }
 
-void a_transaction_ends_behind_its_stores(void **)
+TEST(a_transaction_ends_behind_its_stores)
 {
 	Held p;
 
@@ -274,7 +274,7 @@ void a_transaction_ends_behind_its_stores(void **)
 	assert_int_equal(p.event().status(), ARIES_ST_OK);
 }
 
-void a_batch_ends_behind_its_parts(void **)
+TEST(a_batch_ends_behind_its_parts)
 {
 	Held p;
 	auto *entry = reinterpret_cast<aries_launch_entry *>(p.a.line(FMAD));
@@ -289,7 +289,7 @@ void a_batch_ends_behind_its_parts(void **)
 	assert_true(bool(p.b.next_event(21)));
 }
 
-void block_transfers_take_their_time(void **)
+TEST(block_transfers_take_their_time)
 {
 	Held p(1e-5);
 	constexpr uint64_t SIZES[] = {64, 4096, BYTES};
@@ -319,7 +319,7 @@ void block_transfers_take_their_time(void **)
 }
 
 /* More than a NIC may have outstanding (N20): the processor is held up, modelled time is not moved on. */
-void a_full_buffer_holds_the_processor_up(void **)
+TEST(a_full_buffer_holds_the_processor_up)
 {
 	Held p(1e-3);
 	constexpr unsigned int COUNT = 200, LENGTH = 2048;
@@ -334,7 +334,7 @@ void a_full_buffer_holds_the_processor_up(void **)
 	assert_true(p.modelled() >= COUNT * LENGTH / 10.24);
 }
 
-void a_descriptor_that_is_disabled_waits_for_nothing(void **)
+TEST(a_descriptor_that_is_disabled_waits_for_nothing)
 {
 	Held p(aries::FabricClock::RATE_MIN); // a put would take 0.8 s
 
@@ -349,7 +349,7 @@ void a_descriptor_that_is_disabled_waits_for_nothing(void **)
 	assert_int_equal(p.there(), VALUE);
 }
 
-void a_reset_drops_what_is_on_its_way(void **)
+TEST(a_reset_drops_what_is_on_its_way)
 {
 	Held p;
 
@@ -369,7 +369,7 @@ void a_reset_drops_what_is_on_its_way(void **)
 }
 
 /* The flag of a message comes behind parts of it that were sent before, whatever ways they take. */
-void a_flag_comes_behind_what_was_sent_before(void **)
+TEST(a_flag_comes_behind_what_was_sent_before)
 {
 	Held p(1e-4);
 	char err[256];
@@ -388,7 +388,7 @@ void a_flag_comes_behind_what_was_sent_before(void **)
 	assert_int_equal(p.there(), VALUE);
 }
 
-void lost_packets_end_with_a_timeout(void **)
+TEST(lost_packets_end_with_a_timeout)
 {
 	Held p(1e-2);
 	char err[256];
@@ -401,7 +401,7 @@ void lost_packets_end_with_a_timeout(void **)
 	assert_int_equal(p.there(), 0);
 }
 
-void order_is_kept_when_holding_ends(void **)
+TEST(order_is_kept_when_holding_ends)
 {
 	Held p;
 
@@ -413,7 +413,7 @@ void order_is_kept_when_holding_ends(void **)
 	assert_int_equal(p.busy(), 0);
 }
 
-void rates_that_are_none_are_refused(void **)
+TEST(rates_that_are_none_are_refused)
 {
 	Pair p;
 	char err[256] = "";
@@ -428,7 +428,7 @@ void rates_that_are_none_are_refused(void **)
 }
 
 /* The clock itself, without a host. */
-void modelled_time_goes_on_without_a_leap(void **)
+TEST(modelled_time_goes_on_without_a_leap)
 {
 	aries::ClockState state{};
 	aries::FabricClock clock(state);
@@ -466,7 +466,7 @@ void modelled_time_goes_on_without_a_leap(void **)
 }
 
 /* Who asks is told whether the outcome is known. */
-void doorbells_tell_what_is_on_its_way(void **)
+TEST(doorbells_tell_what_is_on_its_way)
 {
 	Held p(1e-2);
 
@@ -487,7 +487,7 @@ void doorbells_tell_what_is_on_its_way(void **)
 }
 
 /* A message in two parts, of which the first is lost: the second one, with the flag, stores nothing either. */
-void a_flag_stands_for_all_parts(void **)
+TEST(a_flag_stands_for_all_parts)
 {
 	Held p(1e-2);
 	char err[256];
@@ -514,30 +514,4 @@ void a_flag_stands_for_all_parts(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(modelled_time_goes_on_without_a_leap),
-		cmocka_unit_test(rates_that_are_none_are_refused),
-		cmocka_unit_test(a_put_is_there_in_modelled_time),
-		cmocka_unit_test(gets_and_atomics_come_back_in_modelled_time),
-		cmocka_unit_test(reads_without_an_event_are_waited_for),
-		cmocka_unit_test(many_are_on_their_way_at_once),
-		cmocka_unit_test(what_is_wrong_is_refused_at_once),
-		cmocka_unit_test(a_region_that_went_meanwhile_is_not_written),
-		cmocka_unit_test(a_late_failure_is_told_by_the_next_event),
-		cmocka_unit_test(a_transaction_ends_behind_its_stores),
-		cmocka_unit_test(a_batch_ends_behind_its_parts),
-		cmocka_unit_test(block_transfers_take_their_time),
-		cmocka_unit_test(a_full_buffer_holds_the_processor_up),
-		cmocka_unit_test(a_descriptor_that_is_disabled_waits_for_nothing),
-		cmocka_unit_test(a_reset_drops_what_is_on_its_way),
-		cmocka_unit_test(a_flag_comes_behind_what_was_sent_before),
-		cmocka_unit_test(lost_packets_end_with_a_timeout),
-		cmocka_unit_test(order_is_kept_when_holding_ends),
-		cmocka_unit_test(doorbells_tell_what_is_on_its_way),
-		cmocka_unit_test(a_flag_stands_for_all_parts),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -32,7 +32,7 @@ void same_flits(const FakeHost &a, const FakeHost &b)
 }
 
 /* The routers of both hosts have seen the same packets, of all kinds. */
-void both_hosts_count_the_same(void **)
+TEST(both_hosts_count_the_same)
 {
 	TwoHosts p;
 	uint64_t before = 0;
@@ -66,7 +66,7 @@ void both_hosts_count_the_same(void **)
 }
 
 /* The request has come all the way; no response with its outcome is booked there, as on one host. */
-void refused_requests_arrive(void **)
+TEST(refused_requests_arrive)
 {
 	TwoHosts p;
 
@@ -86,7 +86,7 @@ uint64_t add(TwoHosts &p, unsigned int command)
 }
 
 /* Nobody on the initiator's host knows that the target's atomic unit has work from its own node. */
-void a_busy_target_is_waited_for(void **)
+TEST(a_busy_target_is_waited_for)
 {
 	constexpr unsigned int WORK = 900; /* fewer than may be outstanding: modelled time stands still */
 	TwoHosts p;
@@ -107,7 +107,7 @@ void a_busy_target_is_waited_for(void **)
 }
 
 /* The later one of both hosts' times counts. */
-void later_times(void **)
+TEST(later_times)
 {
 	aries::CarriedResponse response = {};
 	aries::Passage passage = {};
@@ -138,14 +138,4 @@ void later_times(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(both_hosts_count_the_same),
-		cmocka_unit_test(refused_requests_arrive),
-		cmocka_unit_test(a_busy_target_is_waited_for),
-		cmocka_unit_test(later_times),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

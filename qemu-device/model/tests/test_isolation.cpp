@@ -32,7 +32,7 @@ void refused(Pair &p, uint32_t status, unsigned int op = ARIES_FMA_PUT_LINE, uns
 	}
 }
 
-void test_wrong_key(void **)
+TEST(test_wrong_key)
 {
 	Pair p;
 
@@ -46,7 +46,7 @@ void test_wrong_key(void **)
 	refused(p, ARIES_ST_PTAG);
 }
 
-void test_forged_handle(void **)
+TEST(test_forged_handle)
 {
 	Pair p;
 
@@ -58,7 +58,7 @@ void test_forged_handle(void **)
 	refused(p, ARIES_ST_RESERVED);
 }
 
-void test_bounds(void **)
+TEST(test_bounds)
 {
 	Pair p;
 
@@ -73,7 +73,7 @@ void test_bounds(void **)
 	refused(p, ARIES_ST_RESERVED);
 }
 
-void test_read_only(void **)
+TEST(test_read_only)
 {
 	Pair p;
 
@@ -92,7 +92,7 @@ void test_read_only(void **)
 	refused(p, ARIES_ST_ACCESS, ARIES_FMA_PUT_LINE, 128);
 }
 
-void test_local_read_only(void **)
+TEST(test_local_read_only)
 {
 	Pair p;
 
@@ -109,7 +109,7 @@ void test_local_read_only(void **)
 	refused(p, ARIES_ST_LOCAL_PTAG, ARIES_FMA_GET_OP, 8);
 }
 
-void test_translation(void **)
+TEST(test_translation)
 {
 	Pair p;
 	auto *pte = reinterpret_cast<uint64_t *>(p.b.ram(p.table));
@@ -137,7 +137,7 @@ void test_translation(void **)
 	}
 }
 
-void test_foreign_queue(void **)
+TEST(test_foreign_queue)
 {
 	Pair p;
 
@@ -150,7 +150,7 @@ void test_foreign_queue(void **)
 	assert_false(bool(p.a.next_event(22)));
 }
 
-void test_no_remote_queue(void **)
+TEST(test_no_remote_queue)
 {
 	Pair p;
 
@@ -163,7 +163,7 @@ void test_no_remote_queue(void **)
 	refused(p, ARIES_ST_NO_CQ, ARIES_FMA_CQWRITE, 0);
 }
 
-void test_bad_commands(void **)
+TEST(test_bad_commands)
 {
 	Pair p;
 
@@ -182,7 +182,7 @@ void test_bad_commands(void **)
 	assert_int_equal(p.a.status(FMAD), ARIES_ST_RESERVED);
 }
 
-void test_nodes(void **)
+TEST(test_nodes)
 {
 	Pair p;
 
@@ -200,7 +200,7 @@ void test_nodes(void **)
 	assert_int_equal(p.put(8), ARIES_ST_OK);
 }
 
-void test_disabled(void **)
+TEST(test_disabled)
 {
 	Pair p;
 
@@ -214,7 +214,7 @@ void test_disabled(void **)
 	refused(p, ARIES_ST_DISABLED);
 }
 
-void test_deregistered(void **)
+TEST(test_deregistered)
 {
 	Pair p;
 
@@ -226,7 +226,7 @@ void test_deregistered(void **)
 	refused(p, ARIES_ST_BOUNDS);
 }
 
-void test_error_queue(void **)
+TEST(test_error_queue)
 {
 	Pair p;
 
@@ -255,7 +255,7 @@ void test_error_queue(void **)
 	assert_int_equal(p.a.read(ARIES_ERR_EVENT, 8), 0);
 }
 
-void test_faults(void **)
+TEST(test_faults)
 {
 	Pair p;
 	char err[128] = "";
@@ -288,17 +288,4 @@ void test_faults(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrong_key),       cmocka_unit_test(test_forged_handle),
-		cmocka_unit_test(test_bounds),          cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_local_read_only), cmocka_unit_test(test_translation),
-		cmocka_unit_test(test_foreign_queue),   cmocka_unit_test(test_no_remote_queue),
-		cmocka_unit_test(test_bad_commands),    cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_disabled),        cmocka_unit_test(test_deregistered),
-		cmocka_unit_test(test_error_queue),     cmocka_unit_test(test_faults),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

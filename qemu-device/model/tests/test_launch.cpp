@@ -15,7 +15,7 @@ namespace
 constexpr uint16_t ADD = 0x008, ADD_QUIET = 0x108, AX_SHORT_QUIET = 0x348, SHORT_ADD = 0x254;
 
 /* An arbitrary node and offset each; one completion for all of them. */
-void every_kind_N10_N18(void **)
+TEST(every_kind_N10_N18)
 {
 	Job job;
 	aries_launch_entry *line = job.line();
@@ -52,7 +52,7 @@ void every_kind_N10_N18(void **)
 }
 
 /* The first entry that fails ends the batch and is named; what stands before it has happened. */
-void first_failure_is_named(void **)
+TEST(first_failure_is_named)
 {
 	for (bool slow : {false, true}) {
 		Job job;
@@ -97,7 +97,7 @@ void first_failure_is_named(void **)
 	}
 }
 
-void commands_of_atomics(void **)
+TEST(commands_of_atomics)
 {
 	Job job;
 
@@ -126,7 +126,7 @@ void commands_of_atomics(void **)
 }
 
 /* Rights are those of a single operation. */
-void rights_of_a_batch(void **)
+TEST(rights_of_a_batch)
 {
 	Job job;
 
@@ -165,7 +165,7 @@ void rights_of_a_batch(void **)
 }
 
 /* N05: virtual nodes: those of the domain, and no others. */
-void virtual_nodes_N05(void **)
+TEST(virtual_nodes_N05)
 {
 	Job job;
 
@@ -186,7 +186,7 @@ void virtual_nodes_N05(void **)
 	assert_int_equal(job.done(), 2);
 }
 
-void ring_wraps(void **)
+TEST(ring_wraps)
 {
 	Job job;
 	constexpr uint32_t SIZE = 300;
@@ -215,7 +215,7 @@ void ring_wraps(void **)
 	assert_int_equal(job.done(), 3333);
 }
 
-void ring_memory_is_checked(void **)
+TEST(ring_memory_is_checked)
 {
 	Job job;
 	const aries_fma_window good = job.window();
@@ -263,7 +263,7 @@ void ring_memory_is_checked(void **)
 }
 
 /* What was checked is what is done, although the ring's memory is the target of its own entries. */
-void entries_are_copied_first(void **)
+TEST(entries_are_copied_first)
 {
 	Job job;
 
@@ -279,7 +279,7 @@ void entries_are_copied_first(void **)
 }
 
 /* A 16-byte store issues one operation; CLOSE completes all. */
-void store_of_16_bytes_N10(void **)
+TEST(store_of_16_bytes_N10)
 {
 	Job job;
 	auto store = [&](const aries_launch_entry &entry) {
@@ -316,7 +316,7 @@ void store_of_16_bytes_N10(void **)
 }
 
 /* Window stores, silent batches and single launches are one transaction with one completion. */
-void one_completion_for_all_N18(void **)
+TEST(one_completion_for_all_N18)
 {
 	Job job;
 
@@ -352,7 +352,7 @@ void one_completion_for_all_N18(void **)
 }
 
 /* More targets than fit a segment, pages that change under one's hands, a region that goes away. */
-void pages_and_regions_that_go(void **)
+TEST(pages_and_regions_that_go)
 {
 	Job job;
 
@@ -374,7 +374,7 @@ void pages_and_regions_that_go(void **)
 }
 
 /* Two processors, two descriptors, the same nodes: nobody waits for the other, nothing is lost. */
-void two_at_once(void **)
+TEST(two_at_once)
 {
 	Job job;
 	std::vector<std::thread> threads;
@@ -403,7 +403,7 @@ void two_at_once(void **)
 }
 
 /* Once an invalidation has ended no entry of a batch under way stores there any more. */
-void invalidation_during_batches(void **)
+TEST(invalidation_during_batches)
 {
 	Job job;
 	std::atomic<bool> stop{false};
@@ -436,7 +436,7 @@ void invalidation_during_batches(void **)
 }
 
 /* Injected loss and damage hit entries of a batch like other packets. */
-void faults_in_a_batch(void **)
+TEST(faults_in_a_batch)
 {
 	Job job;
 	char error[80];
@@ -458,7 +458,7 @@ void faults_in_a_batch(void **)
 }
 
 /* N07: an empty put moves nothing, and is checked like any other; its events come. */
-void zero_length_put_N07(void **)
+TEST(zero_length_put_N07)
 {
 	Job job;
 	auto put = [&](unsigned int mode = 0) { return job.a().ring(Job::FMAD, ARIES_FMA_PUT_LINE, 0, mode); };
@@ -488,18 +488,4 @@ void zero_length_put_N07(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_N10_N18),          cmocka_unit_test(first_failure_is_named),
-		cmocka_unit_test(commands_of_atomics),         cmocka_unit_test(rights_of_a_batch),
-		cmocka_unit_test(virtual_nodes_N05),           cmocka_unit_test(ring_wraps),
-		cmocka_unit_test(ring_memory_is_checked),      cmocka_unit_test(entries_are_copied_first),
-		cmocka_unit_test(store_of_16_bytes_N10),       cmocka_unit_test(one_completion_for_all_N18),
-		cmocka_unit_test(pages_and_regions_that_go),   cmocka_unit_test(two_at_once),
-		cmocka_unit_test(invalidation_during_batches), cmocka_unit_test(faults_in_a_batch),
-		cmocka_unit_test(zero_length_put_N07),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

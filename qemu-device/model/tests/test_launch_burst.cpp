@@ -221,7 +221,7 @@ constexpr uint16_t COMMANDS[] = {ADD,       ADD_QUIET,       CACHED_ADD,     CAC
 				 SHORT_ADD, SHORT_ADD_QUIET, AX_SHORT_QUIET, FP_MAX,           UNKNOWN};
 
 /* Nodes of all sorts: our own, one that is lazy, one that is read-only. */
-void as_single_operations_N10(void **)
+TEST(as_single_operations_N10)
 {
 	Player player(seed());
 	Twins twins;
@@ -242,7 +242,7 @@ void as_single_operations_N10(void **)
 }
 
 /* One that fails among others that do not, at every place that matters, ends them alike. */
-void failure_in_the_middle(void **)
+TEST(failure_in_the_middle)
 {
 	constexpr uint64_t END = Job::BASE + Job::BYTES, LOCAL_END = Job::LOCAL_BASE + Job::LOCAL_BYTES;
 	const struct {
@@ -294,7 +294,7 @@ void failure_in_the_middle(void **)
 }
 
 /* What the descriptor says about atomics and landings. */
-void descriptor_of_fetches(void **)
+TEST(descriptor_of_fetches)
 {
 	Twins twins;
 	Player player(2);
@@ -334,7 +334,7 @@ void descriptor_of_fetches(void **)
 }
 
 /* Two tags on one node: the entries of the one that may go on, those of the other do not. */
-void tags_do_not_mix(void **)
+TEST(tags_do_not_mix)
 {
 	Job job;
 	aries_launch_entry *other = reinterpret_cast<aries_launch_entry *>(job.a().line(2));
@@ -364,7 +364,7 @@ void tags_do_not_mix(void **)
 }
 
 /* Two processors that add to the same words: nothing is lost, no two get the same old value. */
-void adds_of_two_processors(void **)
+TEST(adds_of_two_processors)
 {
 	constexpr uint64_t ROUNDS = 200, WORDS = 4;
 	Job job;
@@ -403,7 +403,7 @@ void adds_of_two_processors(void **)
 }
 
 /* Once the landing's region is invalid no get of a batch under way writes there any more; nor where it read. */
-void landing_goes_away(void **)
+TEST(landing_goes_away)
 {
 	Job job;
 	const uint64_t place = job.a().alloc(2 * PAGE);
@@ -442,7 +442,7 @@ void landing_goes_away(void **)
 
 /* L15, L16: the unit of the target takes atomics as fast as they are launched, and is done with the last a little
  * later. */
-void time_of_atomics_L15_L16(void **)
+TEST(time_of_atomics_L15_L16)
 {
 	Job job;
 	auto latency = [&](unsigned int kind, uint16_t amo, unsigned int count) {
@@ -488,14 +488,4 @@ void time_of_atomics_L15_L16(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(as_single_operations_N10), cmocka_unit_test(failure_in_the_middle),
-		cmocka_unit_test(descriptor_of_fetches),    cmocka_unit_test(tags_do_not_mix),
-		cmocka_unit_test(adds_of_two_processors),   cmocka_unit_test(landing_goes_away),
-		cmocka_unit_test(time_of_atomics_L15_L16),
-	};
-
-	return cmocka_run_group_tests_name("launch in bursts", tests, nullptr, nullptr);
-}
+TEST_MAIN("launch in bursts")

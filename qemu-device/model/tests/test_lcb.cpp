@@ -18,7 +18,7 @@ bool same(const LcbSet &a, const LcbSet &b)
 	       a.wanted == b.wanted && a.load == b.load && a.clock == b.clock;
 }
 
-void sets_come_as_they_were_P07(void **)
+TEST(sets_come_as_they_were_P07)
 {
 	BitRandom random(1);
 
@@ -32,7 +32,7 @@ void sets_come_as_they_were_P07(void **)
 }
 
 /* The CRC fits, but there is no one in ends, or something where no flit is. */
-void forms_that_nobody_sends_are_damage(void **)
+TEST(forms_that_nobody_sends_are_damage)
 {
 	const auto with_crc = [](LcbBits bits) {
 		const auto control = static_cast<uint32_t>(bits.word[9] >> 20);
@@ -52,7 +52,7 @@ void forms_that_nobody_sends_are_damage(void **)
 }
 
 /* 480 bits divide over three, two lanes and one; each bit has a place of its own (P08, P17). */
-void lanes_share_the_bits_P08_P17(void **)
+TEST(lanes_share_the_bits_P08_P17)
 {
 	for (uint32_t lanes = 1; lanes <= LANES; lanes++) {
 		std::vector<uint32_t> seen(SET_BITS);
@@ -100,7 +100,7 @@ void assert_stream(const std::vector<uint64_t> &flits, uint64_t count)
 }
 
 /* Without acknowledgement no more than the window is sent; one set of the other side frees all of it (P09). */
-void the_send_buffer_waits_for_acknowledgements_P09(void **)
+TEST(the_send_buffer_waits_for_acknowledgements_P09)
 {
 	LcbEnd a, b;
 	std::vector<uint64_t> flits, none;
@@ -121,7 +121,7 @@ void the_send_buffer_waits_for_acknowledgements_P09(void **)
 }
 
 /* A line does not wait for nine flits. */
-void a_set_that_is_not_full_goes(void **)
+TEST(a_set_that_is_not_full_goes)
 {
 	LcbEnd a, b;
 	std::vector<uint64_t> flits;
@@ -137,7 +137,7 @@ void a_set_that_is_not_full_goes(void **)
 }
 
 /* After a damaged set nothing is taken; told of it, the sender begins again with it, and in order (P09). */
-void a_damaged_set_is_sent_again_P09(void **)
+TEST(a_damaged_set_is_sent_again_P09)
 {
 	LcbEnd a, b;
 	std::vector<uint64_t> flits, none;
@@ -168,7 +168,7 @@ void a_damaged_set_is_sent_again_P09(void **)
 }
 
 /* The first set of what is sent again is damaged as well; then the last one, behind which only empty ones come. */
-void sets_are_damaged_again_P09(void **)
+TEST(sets_are_damaged_again_P09)
 {
 	LcbEnd a, b;
 	std::vector<uint64_t> flits, none;
@@ -193,7 +193,7 @@ void sets_are_damaged_again_P09(void **)
 }
 
 /* The word that asks for sets again is damaged itself: the next one says the same (P09). */
-void a_lost_acknowledgement_does_no_harm_P09(void **)
+TEST(a_lost_acknowledgement_does_no_harm_P09)
 {
 	LcbEnd a, b;
 	std::vector<uint64_t> flits, none;
@@ -218,7 +218,7 @@ void a_lost_acknowledgement_does_no_harm_P09(void **)
 }
 
 /* Numbers go round many times, with damage everywhere: a set is lost in either direction with every seventh. */
-void numbers_go_round_P09(void **)
+TEST(numbers_go_round_P09)
 {
 	LcbEnd a, b;
 	BitRandom random(2);
@@ -236,7 +236,7 @@ void numbers_go_round_P09(void **)
 }
 
 /* Load stays, a pulse is in one set (R09). */
-void clock_and_load_go_along_P07(void **)
+TEST(clock_and_load_go_along_P07)
 {
 	LcbEnd a, b;
 	LcbSet set;
@@ -252,7 +252,7 @@ void clock_and_load_go_along_P07(void **)
 }
 
 /* An error that is a code word passes: flits are wrong, the link goes on, and packets have a CRC of their own (P18). */
-void what_the_crc_misses_passes_P10_P18(void **)
+TEST(what_the_crc_misses_passes_P10_P18)
 {
 	LcbEnd a, b;
 	std::vector<uint64_t> flits, none;
@@ -278,7 +278,7 @@ void what_the_crc_misses_passes_P10_P18(void **)
 }
 
 /* What cannot have been sent is not acknowledged; if that is all that comes, both have to start again. */
-void bad_acknowledgements_are_ignored(void **)
+TEST(bad_acknowledgements_are_ignored)
 {
 	LcbEnd a;
 	LcbSet set{};
@@ -308,7 +308,7 @@ void bad_acknowledgements_are_ignored(void **)
  * Whatever comes, an LCB goes on: bits at random, and sets with a good CRC that nobody should send. Then the two talk
  * again, or one knows that they cannot.
  */
-void garbage_does_not_stop_an_lcb(void **)
+TEST(garbage_does_not_stop_an_lcb)
 {
 	BitRandom random(3);
 	uint32_t broken = 0, well = 0;
@@ -353,23 +353,4 @@ void garbage_does_not_stop_an_lcb(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(sets_come_as_they_were_P07),
-		cmocka_unit_test(forms_that_nobody_sends_are_damage),
-		cmocka_unit_test(lanes_share_the_bits_P08_P17),
-		cmocka_unit_test(the_send_buffer_waits_for_acknowledgements_P09),
-		cmocka_unit_test(a_set_that_is_not_full_goes),
-		cmocka_unit_test(a_damaged_set_is_sent_again_P09),
-		cmocka_unit_test(sets_are_damaged_again_P09),
-		cmocka_unit_test(a_lost_acknowledgement_does_no_harm_P09),
-		cmocka_unit_test(numbers_go_round_P09),
-		cmocka_unit_test(clock_and_load_go_along_P07),
-		cmocka_unit_test(what_the_crc_misses_passes_P10_P18),
-		cmocka_unit_test(bad_acknowledgements_are_ignored),
-		cmocka_unit_test(garbage_does_not_stop_an_lcb),
-	};
-
-	return cmocka_run_group_tests_name("lcb", tests, nullptr, nullptr);
-}
+TEST_MAIN("lcb")

@@ -15,7 +15,7 @@ constexpr uint64_t LONG_CABLE = ns_to_ticks(35 * 5 + 32);
 constexpr uint64_t SHORT_CABLE = ns_to_ticks(12);
 
 /* Both directions full, at every rate of errors: each flit comes once, in order, as it was (P09). */
-void nothing_is_lost_at_any_error_rate_P09(void **)
+TEST(nothing_is_lost_at_any_error_rate_P09)
 {
 	for (const double rate : {0.0, 1e-5, 1e-4, 1e-3, 3e-3}) {
 		for (const uint64_t latency : {uint64_t{0}, SHORT_CABLE, LONG_CABLE}) {
@@ -44,7 +44,7 @@ void nothing_is_lost_at_any_error_rate_P09(void **)
 }
 
 /* Sets without an error are not coded: all of the rest is as if they were. */
-void sets_that_are_not_coded_are_the_same(void **)
+TEST(sets_that_are_not_coded_are_the_same)
 {
 	std::array<LcbCounters, 2> counters[2];
 	uint64_t last[2];
@@ -81,7 +81,7 @@ void assert_close(double value, double want, double share)
 }
 
 /* Nine flits in the time of ten (P05), of 5.25 and 4.6875 GB/s (T19); two lanes 2/3 of it, one 1/3 (P17). */
-void rates_of_lanes_P05_P17(void **)
+TEST(rates_of_lanes_P05_P17)
 {
 	assert_close(rate_of(7, Medium::Electrical, SHORT_CABLE), 5250 * 0.9, 1e-4);
 	assert_close(rate_of(6, Medium::Electrical, SHORT_CABLE), 3500 * 0.9, 1e-4);
@@ -91,7 +91,7 @@ void rates_of_lanes_P05_P17(void **)
 }
 
 /* The send buffer covers the round trip of 35 m; of the longest line it does not: 48 sets of 178 (T18). */
-void the_send_buffer_covers_35_m_T18(void **)
+TEST(the_send_buffer_covers_35_m_T18)
 {
 	const uint64_t far = LCB_LATENCY_LIMIT;
 	const auto round_trip = static_cast<double>(lcb_replay_sets({.latency = far}));
@@ -101,7 +101,7 @@ void the_send_buffer_covers_35_m_T18(void **)
 }
 
 /* Lanes are taken away and given back, in both directions and while both are full of packets and errors (P17). */
-void lanes_change_under_traffic_P17(void **)
+TEST(lanes_change_under_traffic_P17)
 {
 	LcbRig rig({.latency = LONG_CABLE, .error_rate = {1e-4, 1e-4}, .seed = 11});
 	BitRandom random(5);
@@ -121,7 +121,7 @@ void lanes_change_under_traffic_P17(void **)
  * A lane fails in the middle of a set, and carries noise until both LCBs go on without it, 1 to 100 sets later; it is
  * repaired and taken again. Everything that was damaged is sent again (P17, P09).
  */
-void a_lane_fails_in_a_set_P17_P09(void **)
+TEST(a_lane_fails_in_a_set_P17_P09)
 {
 	LcbRig rig({.latency = SHORT_CABLE});
 	BitRandom random(6);
@@ -151,7 +151,7 @@ void a_lane_fails_in_a_set_P17_P09(void **)
 }
 
 /* Of a set whose lane fails near its end, only bits of that lane from then on are noise. */
-void noise_begins_where_the_lane_fails_P17(void **)
+TEST(noise_begins_where_the_lane_fails_P17)
 {
 	const uint64_t set_ticks = lcb_set_time({}) >> FLIT_SHIFT;
 	uint32_t whole = 0;
@@ -170,7 +170,7 @@ void noise_begins_where_the_lane_fails_P17(void **)
 }
 
 /* Replays at a rate of 10^-5: sets that are not whole, but for those that are skipped meanwhile (P09). */
-void replays_are_what_errors_make_of_them_P09(void **)
+TEST(replays_are_what_errors_make_of_them_P09)
 {
 	constexpr double RATE = 1e-5;
 	constexpr uint64_t FLITS = 18'000'000;
@@ -196,7 +196,7 @@ void replays_are_what_errors_make_of_them_P09(void **)
  * So many errors that CRC-20 misses some: one set in 2^20. Few of these say of themselves that flits are missing, and
  * are refused for what is there in their place (P10). As nothing is acknowledged, a link sends one window of sets.
  */
-void some_errors_are_missed_P10(void **)
+TEST(some_errors_are_missed_P10)
 {
 	const uint64_t links = slow_lcb_tests() ? 1'000'000 : 100'000;
 	double missed = 0, found = 0;
@@ -222,19 +222,4 @@ void some_errors_are_missed_P10(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost_at_any_error_rate_P09),
-		cmocka_unit_test(sets_that_are_not_coded_are_the_same),
-		cmocka_unit_test(rates_of_lanes_P05_P17),
-		cmocka_unit_test(the_send_buffer_covers_35_m_T18),
-		cmocka_unit_test(lanes_change_under_traffic_P17),
-		cmocka_unit_test(a_lane_fails_in_a_set_P17_P09),
-		cmocka_unit_test(noise_begins_where_the_lane_fails_P17),
-		cmocka_unit_test(replays_are_what_errors_make_of_them_P09),
-		cmocka_unit_test(some_errors_are_missed_P10),
-	};
-
-	return cmocka_run_group_tests_name("lcb_link", tests, nullptr, nullptr);
-}
+TEST_MAIN("lcb_link")

@@ -203,7 +203,7 @@ void send(uint64_t packets, double rate)
 		    (rate > 1e-5 && replays > 0.9 * expected && replays < expected));
 }
 
-void packets_pass_five_links_P09_P18(void **)
+TEST(packets_pass_five_links_P09_P18)
 {
 	const uint64_t packets = slow_lcb_tests() ? 100'000'000 : 1'000'000;
 
@@ -214,11 +214,4 @@ void packets_pass_five_links_P09_P18(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(packets_pass_five_links_P09_P18),
-	};
-
-	return cmocka_run_group_tests_name("lcb_path", tests, nullptr, nullptr);
-}
+TEST_MAIN("lcb_path")

@@ -17,7 +17,7 @@ constexpr uint64_t CABLE = ns_to_ticks(82);
 const auto nobody = [](const LcbDamage &) { fail_msg("the CRC missed an error"); };
 
 /* With the same errors on the line a run has as many replays as the link, and ends in the same tick (P09). */
-void a_run_is_as_the_link_P09(void **)
+TEST(a_run_is_as_the_link_P09)
 {
 	constexpr uint64_t FLITS = 90000;
 
@@ -48,7 +48,7 @@ void a_run_is_as_the_link_P09(void **)
 }
 
 /* A second of a link at 10^-12, many times over: 0.042 replays in each, and nothing to do but for these (P11). */
-void good_links_send_again_0_042_times_a_second_P11(void **)
+TEST(good_links_send_again_0_042_times_a_second_P11)
 {
 	constexpr double SECONDS = 1e6;
 	const double flits = SECONDS * 42e9 * 0.9 / FLIT_BITS;
@@ -64,7 +64,7 @@ void good_links_send_again_0_042_times_a_second_P11(void **)
 }
 
 /* What an operation of a millisecond sees of a link: the rate of replays, whatever tick it begins at (P11). */
-void errors_follow_from_the_tick(void **)
+TEST(errors_follow_from_the_tick)
 {
 	constexpr uint64_t FLITS = 9000;
 	constexpr double RATE = 1e-7;
@@ -122,7 +122,7 @@ void add_code_word(std::vector<uint64_t> &wrong, uint64_t end)
 }
 
 /* Errors that the CRC misses are told with their place and bits; the run goes on (P10). */
-void missed_errors_are_told_P10(void **)
+TEST(missed_errors_are_told_P10)
 {
 	constexpr uint64_t AGAIN = lcb_replay_sets({.latency = CABLE});
 	std::vector<uint64_t> wrong;
@@ -157,7 +157,7 @@ void missed_errors_are_told_P10(void **)
 }
 
 /* The first set that is sent again is wrong, and two behind it: only the third shows that it is missing (P09). */
-void damage_to_a_first_set_shows_late_P09(void **)
+TEST(damage_to_a_first_set_shows_late_P09)
 {
 	constexpr uint64_t AGAIN = lcb_replay_sets({.latency = CABLE});
 	Script errors({0, AGAIN * SET_BITS, (AGAIN + 1) * SET_BITS + 7, (AGAIN + 2) * SET_BITS + 479});
@@ -168,7 +168,7 @@ void damage_to_a_first_set_shows_late_P09(void **)
 }
 
 /* Of sets full of errors one in 2^20 passes (P10). */
-void one_in_2_to_the_20_passes_P10(void **)
+TEST(one_in_2_to_the_20_passes_P10)
 {
 	const uint64_t sets = slow_lcb_tests() ? 200'000'000 : 5'000'000;
 	const double expected = static_cast<double>(sets) * 0x1p-20;
@@ -186,7 +186,7 @@ void one_in_2_to_the_20_passes_P10(void **)
 }
 
 /* Distances between errors: their mean, that each bit has its rate, and the ends of the scale. */
-void errors_have_their_rate_P11(void **)
+TEST(errors_have_their_rate_P11)
 {
 	for (const double rate : {0.5, 1e-2, 1e-4}) {
 		const double bits = 1e5 / rate;
@@ -215,17 +215,4 @@ void errors_have_their_rate_P11(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_is_as_the_link_P09),
-		cmocka_unit_test(good_links_send_again_0_042_times_a_second_P11),
-		cmocka_unit_test(errors_follow_from_the_tick),
-		cmocka_unit_test(missed_errors_are_told_P10),
-		cmocka_unit_test(damage_to_a_first_set_shows_late_P09),
-		cmocka_unit_test(one_in_2_to_the_20_passes_P10),
-		cmocka_unit_test(errors_have_their_rate_P11),
-	};
-
-	return cmocka_run_group_tests_name("lcb_run", tests, nullptr, nullptr);
-}
+TEST_MAIN("lcb_run")

@@ -52,7 +52,7 @@ struct Limits : Pair {
 	}
 };
 
-void test_none_allowed(void **)
+TEST(test_none_allowed)
 {
 	Limits p;
 
@@ -72,7 +72,7 @@ void test_none_allowed(void **)
 }
 
 /* All descriptors of the tag count together, waiting and running ones; each that ends makes room. */
-void test_together(void **)
+TEST(test_together)
 {
 	Limits p;
 	unsigned int taken = 0, refused = 0;
@@ -100,7 +100,7 @@ void test_together(void **)
 }
 
 /* What is flushed by a disable or a reset does not count any more; a reset takes the limits, too. */
-void test_flushed(void **)
+TEST(test_flushed)
 {
 	Limits p;
 
@@ -120,13 +120,4 @@ void test_flushed(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_none_allowed),
-		cmocka_unit_test(test_together),
-		cmocka_unit_test(test_flushed),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

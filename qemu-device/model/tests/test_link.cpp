@@ -31,7 +31,7 @@ void assert_close(double value, double want)
 	assert_true(value > want * 0.999 && value < want * 1.001);
 }
 
-void zero_is_quiet(void **)
+TEST(zero_is_quiet)
 {
 	TileState tile{};
 
@@ -41,7 +41,7 @@ void zero_is_quiet(void **)
 	assert_string_equal(link_state_name(tile), "up");
 }
 
-void bookings_follow_each_other(void **)
+TEST(bookings_follow_each_other)
 {
 	TileState tile{};
 
@@ -54,7 +54,7 @@ void bookings_follow_each_other(void **)
 }
 
 /* Whoever comes faster than a link passes them waits for all before, however many these are. */
-void bookings_add_up(void **)
+TEST(bookings_add_up)
 {
 	constexpr uint64_t length = 300;
 
@@ -72,7 +72,7 @@ void bookings_add_up(void **)
 }
 
 /* What is booked for later does not close the time until then, but takes its time of the tile. */
-void bookings_for_later_leave_time(void **)
+TEST(bookings_for_later_leave_time)
 {
 	const auto part = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
 		return tile.reserve(now, at, length, Store::Loose);
@@ -98,7 +98,7 @@ void bookings_for_later_leave_time(void **)
 }
 
 /* T19, T20, P02: raw rates; P05: one flit in ten is the LCB's, but processor tiles have none. */
-void rates_P05_P17_T20(void **)
+TEST(rates_P05_P17_T20)
 {
 	TileState tile{};
 
@@ -115,7 +115,7 @@ void rates_P05_P17_T20(void **)
 	assert_close(mb_per_s(tile, Medium::Electrical), 5250 * 0.9);
 }
 
-void up_and_down_leave_the_lanes_alone(void **)
+TEST(up_and_down_leave_the_lanes_alone)
 {
 	TileState tile{};
 
@@ -130,7 +130,7 @@ void up_and_down_leave_the_lanes_alone(void **)
 }
 
 /* Whatever is in the words, a link can be used again. */
-void damage_heals(void **)
+TEST(damage_heals)
 {
 	TileState tile{};
 
@@ -149,7 +149,7 @@ void damage_heals(void **)
 }
 
 /* No booking is lost and no two overlap, from several threads (run with the thread sanitizer). */
-void threads_book_one_after_the_other(void **)
+TEST(threads_book_one_after_the_other)
 {
 	constexpr uint32_t threads = 4;
 	constexpr uint32_t rounds = 20000;
@@ -175,7 +175,7 @@ void threads_book_one_after_the_other(void **)
 }
 
 /* A process killed while it books leaves a link that works. */
-void killed_process_breaks_nothing(void **)
+TEST(killed_process_breaks_nothing)
 {
 	void *memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -207,19 +207,4 @@ void killed_process_breaks_nothing(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(zero_is_quiet),
-		cmocka_unit_test(bookings_follow_each_other),
-		cmocka_unit_test(bookings_add_up),
-		cmocka_unit_test(bookings_for_later_leave_time),
-		cmocka_unit_test(rates_P05_P17_T20),
-		cmocka_unit_test(up_and_down_leave_the_lanes_alone),
-		cmocka_unit_test(damage_heals),
-		cmocka_unit_test(threads_book_one_after_the_other),
-		cmocka_unit_test(killed_process_breaks_nothing),
-	};
-
-	return cmocka_run_group_tests_name("link", tests, nullptr, nullptr);
-}
+TEST_MAIN("link")

@@ -174,7 +174,7 @@ template <typename Hosts = Sparse, typename Body> Outcome with_small_disk(Body &
 	return WRONG;
 }
 
-void test_full_disk(void **)
+TEST(test_full_disk)
 {
 	pass_in_child([] {
 		return with_small_disk([](Sparse &s) {
@@ -191,7 +191,7 @@ void test_full_disk(void **)
 	});
 }
 
-void test_truncated_file(void **)
+TEST(test_truncated_file)
 {
 	pass_in_child([] {
 		return with_small_disk([](Sparse &s) {
@@ -214,7 +214,7 @@ void test_truncated_file(void **)
 }
 
 /* The ring of a queue has no memory: events are lost, writes to it fail. */
-void test_queue(void **)
+TEST(test_queue)
 {
 	pass_in_child([] {
 		return with_small_disk([](Sparse &s) {
@@ -237,7 +237,7 @@ constexpr struct {
 } small_operations[] = {{ARIES_FMA_PUT_LINE, 0}, {ARIES_FMA_GET_OP, 0}, {ARIES_FMA_AMO_OP, 0x008}};
 
 /* Completions are held: the error comes in modelled time, by the event, or by the doorbell that waits for data. */
-void test_held(void **)
+TEST(test_held)
 {
 	pass_in_child([] {
 		return with_small_disk([](Sparse &s) {
@@ -267,7 +267,7 @@ struct SparseBeyond : TwoHosts {
 	SparseBeyond() : TwoHosts(RAM) { b.make_mdd(FAR_MDH, PTAG_B, HIGH_GPA, FAR_BYTES, BASE); }
 };
 
-void test_gateway(void **)
+TEST(test_gateway)
 {
 	pass_in_child([] {
 		return with_small_disk<SparseBeyond>([](SparseBeyond &s) {
@@ -329,7 +329,7 @@ struct SparseTree {
 	}
 };
 
-void test_collective(void **)
+TEST(test_collective)
 {
 	pass_in_child([] {
 		return with_small_disk<SparseTree>([](SparseTree &s) {
@@ -348,7 +348,7 @@ void test_collective(void **)
 }
 
 /* The thread that accesses has SIGBUS blocked, as those of hosts have. */
-void test_blocked_signals(void **)
+TEST(test_blocked_signals)
 {
 	pass_in_child([] {
 		return with_small_disk([](Sparse &s) {
@@ -366,7 +366,7 @@ void test_blocked_signals(void **)
 }
 
 /* Faults elsewhere are those of the handler that was there before, and without one they end the process. */
-void test_other_faults(void **)
+TEST(test_other_faults)
 {
 	const auto fault = [] {
 		const int fd = memfd_create("short", MFD_CLOEXEC);
@@ -405,14 +405,4 @@ void test_other_faults(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_truncated_file),
-		cmocka_unit_test(test_queue),        cmocka_unit_test(test_blocked_signals),
-		cmocka_unit_test(test_other_faults), cmocka_unit_test(test_held),
-		cmocka_unit_test(test_gateway),      cmocka_unit_test(test_collective),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -45,7 +45,7 @@ void check_all(const std::vector<Broken> &cases)
 	}
 }
 
-void a_broken_router_type_is_named(void **)
+TEST(a_broken_router_type_is_named)
 {
 	check_all({
 		{"0 x", [](Machine &m) { m.router_type.rows = 0; }},
@@ -64,7 +64,7 @@ void a_broken_router_type_is_named(void **)
 	});
 }
 
-void a_broken_place_is_named(void **)
+TEST(a_broken_place_is_named)
 {
 	check_all({
 		{"at least one router", [](Machine &m) { m.routers.clear(); }},
@@ -83,7 +83,7 @@ void a_broken_place_is_named(void **)
 	});
 }
 
-void a_broken_name_is_named(void **)
+TEST(a_broken_name_is_named)
 {
 	check_all({
 		{"3 names of 4 routers",
@@ -101,7 +101,7 @@ void a_broken_name_is_named(void **)
 	});
 }
 
-void a_broken_link_is_named(void **)
+TEST(a_broken_link_is_named)
 {
 	check_all({
 		{"link 0: router 4 does not exist", [](Machine &m) { m.links[0].end[1].router = 4; }},
@@ -121,7 +121,7 @@ void a_broken_link_is_named(void **)
 	});
 }
 
-void wiring_agrees_with_the_links(void **)
+TEST(wiring_agrees_with_the_links)
 {
 	const Machine machine = build_aries({.groups = 3, .chassis = 2, .slots = 4, .nodes = 90});
 	const Wiring wiring(machine);
@@ -149,7 +149,7 @@ void wiring_agrees_with_the_links(void **)
 	assert_int_equal(ends, machine.links.size() * 2);
 }
 
-void wiring_knows_groups_and_nodes(void **)
+TEST(wiring_knows_groups_and_nodes)
 {
 	Machine machine = small_machine();
 
@@ -168,7 +168,7 @@ void wiring_knows_groups_and_nodes(void **)
 }
 
 /* The canonical machine of 1,056 nodes: each router sees a - 1 others, each group each other group once. */
-void canonical_1056(void **)
+TEST(canonical_1056)
 {
 	const Machine machine = build_canonical({4, 8, 4, 0});
 	const Wiring wiring(machine);
@@ -188,7 +188,7 @@ void canonical_1056(void **)
 	}
 }
 
-void canonical_bad_input(void **)
+TEST(canonical_bad_input)
 {
 	struct {
 		CanonicalShape shape;
@@ -220,18 +220,4 @@ void canonical_bad_input(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_broken_router_type_is_named),
-		cmocka_unit_test(a_broken_place_is_named),
-		cmocka_unit_test(a_broken_name_is_named),
-		cmocka_unit_test(a_broken_link_is_named),
-		cmocka_unit_test(wiring_agrees_with_the_links),
-		cmocka_unit_test(wiring_knows_groups_and_nodes),
-		cmocka_unit_test(canonical_1056),
-		cmocka_unit_test(canonical_bad_input),
-	};
-
-	return cmocka_run_group_tests_name("machine", tests, nullptr, nullptr);
-}
+TEST_MAIN("machine")

@@ -37,7 +37,7 @@ bool has(const std::string &text, const char *part)
 	return false;
 }
 
-void test_address_taken(void **)
+TEST(test_address_taken)
 {
 	const std::string path = fabric_path();
 	FakeHost host(path, 0);
@@ -47,7 +47,7 @@ void test_address_taken(void **)
 	assert_string_equal(failure(path, 1, {}).c_str(), "");
 }
 
-void test_other_shape(void **)
+TEST(test_other_shape)
 {
 	const std::string path = fabric_path();
 	FakeHost host(path, 0);
@@ -64,7 +64,7 @@ void test_other_shape(void **)
 	assert_true(has(failure("/dev/shm", 1, {}), "/dev/shm"));
 }
 
-void test_other_version(void **)
+TEST(test_other_version)
 {
 	const std::string path = fabric_path();
 	auto patch = [&](off_t at, uint32_t value) {
@@ -97,7 +97,7 @@ void test_other_version(void **)
 	assert_int_equal(access(path.c_str(), F_OK), -1);
 }
 
-void test_foreign_file(void **)
+TEST(test_foreign_file)
 {
 	const std::string path = fabric_path();
 	const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
@@ -112,7 +112,7 @@ void test_foreign_file(void **)
 	unlink(path.c_str());
 }
 
-void test_unshared_memory(void **)
+TEST(test_unshared_memory)
 {
 	FakeHost host(fabric_path(), 0);
 	std::vector<uint8_t> piece(PAGE);
@@ -167,7 +167,7 @@ unsigned int until_not(FakeHost &a, uint32_t status, uint32_t &last)
 	return UINT32_MAX;
 }
 
-void test_death_and_return(void **)
+TEST(test_death_and_return)
 {
 	const std::string path = fabric_path();
 	pid_t child = spawn(path, false);
@@ -195,7 +195,7 @@ void test_death_and_return(void **)
 }
 
 /* Killed in the middle of a copy: the target's invalidation still ends, and nobody writes there any more. */
-void test_death_in_flight(void **)
+TEST(test_death_in_flight)
 {
 	const std::string path = fabric_path();
 
@@ -220,7 +220,7 @@ void test_death_in_flight(void **)
 }
 
 /* Killed while it wrote into a queue of ours, before or after the entry itself. */
-void test_death_with_lock(void **)
+TEST(test_death_with_lock)
 {
 	const std::string path = fabric_path();
 	const pid_t child = spawn(path, false);
@@ -255,7 +255,7 @@ void test_death_with_lock(void **)
 }
 
 /* A member that is only stopped keeps its place. */
-void test_stopped(void **)
+TEST(test_stopped)
 {
 	const std::string path = fabric_path();
 	const pid_t child = spawn(path, false);
@@ -272,7 +272,7 @@ void test_stopped(void **)
 	kill_child(child);
 }
 
-void test_leave(void **)
+TEST(test_leave)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
@@ -300,15 +300,4 @@ void test_leave(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_address_taken),   cmocka_unit_test(test_other_shape),
-		cmocka_unit_test(test_other_version),   cmocka_unit_test(test_foreign_file),
-		cmocka_unit_test(test_unshared_memory), cmocka_unit_test(test_death_and_return),
-		cmocka_unit_test(test_death_in_flight), cmocka_unit_test(test_death_with_lock),
-		cmocka_unit_test(test_stopped),         cmocka_unit_test(test_leave),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -29,7 +29,7 @@ uint64_t put_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64
 }
 
 /* L04: 64 bytes cost 9 to 11 flits more, 128 bytes little. */
-void longer_puts_L04(void **)
+TEST(longer_puts_L04)
 {
 	Machine m(ONE_ROUTER);
 	const uint64_t put8 = put_ns(m.net, 0, 1, 8, NOW);
@@ -38,7 +38,7 @@ void longer_puts_L04(void **)
 	assert_in_range(put_ns(m.net, 0, 1, 128, 4 * NOW) - put8, 20, 40);
 }
 
-void hop_latency_L05_L06_L07(void **)
+TEST(hop_latency_L05_L06_L07)
 {
 	Machine m({256, 3, 2});
 	const uint64_t none = m.put8(0, 1).arrive_ns - NOW;
@@ -61,7 +61,7 @@ void hop_latency_L05_L06_L07(void **)
 }
 
 /* T04, T05: a single NIC gets four processor tiles, so a router's own traffic exceeds the share of one. */
-void netlink_spreads_by_load_T04_T05(void **)
+TEST(netlink_spreads_by_load_T04_T05)
 {
 	for (uint32_t nic = 0; nic < 4; nic++) {
 		Machine m(ONE_ROUTER);
@@ -83,7 +83,7 @@ void netlink_spreads_by_load_T04_T05(void **)
 	}
 }
 
-void quiet_nic_stays_on_its_tile_T05(void **)
+TEST(quiet_nic_stays_on_its_tile_T05)
 {
 	Machine m(ONE_ROUTER);
 
@@ -92,7 +92,7 @@ void quiet_nic_stays_on_its_tile_T05(void **)
 }
 
 /* Long transfers exceed one processor tile and one link. */
-void block_transfers_are_spread_T05(void **)
+TEST(block_transfers_are_spread_T05)
 {
 	Machine m(CHASSIS);
 	const TransferFlits flits = transfer_flits(PacketKind::Put, 16 << 20);
@@ -106,7 +106,7 @@ void block_transfers_are_spread_T05(void **)
 	assert_int_equal(far.hops, 1);
 }
 
-void quiet_network_is_minimal_R11(void **)
+TEST(quiet_network_is_minimal_R11)
 {
 	for (uint16_t mode : {uint16_t{0}, DLV_ADAPTIVE1, DLV_ADAPTIVE2, DLV_ADAPTIVE3}) {
 		Machine m(GROUPS);
@@ -132,7 +132,7 @@ uint32_t packets_until_nonminimal(uint16_t mode)
 }
 
 /* R10: the bias decides how much load a minimal way takes before packets go around. */
-void load_and_bias_decide_R06_R10(void **)
+TEST(load_and_bias_decide_R06_R10)
 {
 	const uint32_t bias0 = packets_until_nonminimal(0);
 	const uint32_t bias1 = packets_until_nonminimal(DLV_ADAPTIVE1);
@@ -148,7 +148,7 @@ void load_and_bias_decide_R06_R10(void **)
 }
 
 /* R06: of two minimal candidates the lighter one is taken, so one booked link of three delays nobody. */
-void lighter_of_two_minimal_ways_R06(void **)
+TEST(lighter_of_two_minimal_ways_R06)
 {
 	for (uint64_t hash = 0; hash < 200; hash++) {
 		Machine m({384, 0, 0});
@@ -169,7 +169,7 @@ void lighter_of_two_minimal_ways_R06(void **)
  * R08: a router knows what its own outputs have to do, and of its neighbours what waits there and beyond: a link whose
  * far end is loaded is avoided although it is free itself.
  */
-void loads_of_neighbours_count_R08(void **)
+TEST(loads_of_neighbours_count_R08)
 {
 	const uint32_t green = Dragonfly::green_tile(0, 1);
 
@@ -211,7 +211,7 @@ void loads_of_neighbours_count_R08(void **)
 }
 
 /* R09: neighbours speak every ten cycles, so what has happened since is not known. */
-void news_take_ten_cycles_R09(void **)
+TEST(news_take_ten_cycles_R09)
 {
 	TileState link{};
 	const uint64_t start = TELL_TICKS * 1000;
@@ -229,7 +229,7 @@ void news_take_ten_cycles_R09(void **)
 }
 
 /* The bit that there are any stays set for whoever is behind in modelled time, and goes with the next packet. */
-void old_news_are_forgotten_R09(void **)
+TEST(old_news_are_forgotten_R09)
 {
 	TileState link{};
 	const uint64_t start = TELL_TICKS * 1000, late = start + 90000 + ns_to_ticks(20'000);
@@ -262,7 +262,7 @@ void old_news_are_forgotten_R09(void **)
 }
 
 /* R10: a way through a root must be lighter by the bias, not only lighter. */
-void small_gain_is_no_reason_R10(void **)
+TEST(small_gain_is_no_reason_R10)
 {
 	for (uint64_t hash = 0; hash < 100; hash++) {
 		Machine m(CHASSIS);
@@ -278,7 +278,7 @@ void small_gain_is_no_reason_R10(void **)
 }
 
 /* R06, R15: all of one group to one other group; adaptive routing beats minimal routing. */
-void worst_case_traffic_R15(void **)
+TEST(worst_case_traffic_R15)
 {
 	uint64_t last[2] = {};
 
@@ -296,7 +296,7 @@ void worst_case_traffic_R15(void **)
 }
 
 /* R12: packets with one header hash arrive in the order in which they left, under any load. */
-void hashed_modes_keep_order_R12(void **)
+TEST(hashed_modes_keep_order_R12)
 {
 	for (uint16_t mode : {DLV_IN_ORDER, DLV_MIN_HASH, DLV_NMIN_HASH}) {
 		Machine m({176, 2, 2});
@@ -330,7 +330,7 @@ std::set<uint32_t> booked(const Network &net, uint32_t router)
 }
 
 /* IN_ORDER ignores the address, the hashed mode spreads addresses over the parallel links. */
-void hash_spreads_addresses_R12(void **)
+TEST(hash_spreads_addresses_R12)
 {
 	Machine order({384, 0, 0});
 	Machine hashed({384, 0, 0});
@@ -343,7 +343,7 @@ void hash_spreads_addresses_R12(void **)
 	assert_int_equal(booked(hashed.net, 0).size(), 3 + 4); /* three black links, four processor tiles */
 }
 
-void failed_links_are_avoided_R14(void **)
+TEST(failed_links_are_avoided_R14)
 {
 	Machine m(CHASSIS);
 
@@ -364,7 +364,7 @@ void failed_links_are_avoided_R14(void **)
 }
 
 /* R14: with one of three black links gone the other two carry on, minimally. */
-void parallel_links_replace_each_other_R14(void **)
+TEST(parallel_links_replace_each_other_R14)
 {
 	Machine m({384, 0, 0});
 
@@ -380,7 +380,7 @@ void parallel_links_replace_each_other_R14(void **)
 }
 
 /* Lost connectivity is told, nothing is booked, nothing hangs. */
-void no_way_is_told_R14(void **)
+TEST(no_way_is_told_R14)
 {
 	Machine m({8, 0, 0});
 
@@ -401,7 +401,7 @@ void no_way_is_told_R14(void **)
 		assert_int_equal(isolated.put8(src, 12).reachable, src / 4 == 3);
 }
 
-void bad_arguments_are_refused(void **)
+TEST(bad_arguments_are_refused)
 {
 	Machine m(CHASSIS);
 	bool thrown = false;
@@ -427,7 +427,7 @@ void bad_arguments_are_refused(void **)
 	assert_true(thrown);
 }
 
-void cut_off_nic(void **)
+TEST(cut_off_nic)
 {
 	Machine m(CHASSIS);
 
@@ -440,7 +440,7 @@ void cut_off_nic(void **)
 }
 
 /* P17: two lanes, one lane: 2/3 and 1/3 of the rate, in both directions. */
-void degraded_lanes_P17(void **)
+TEST(degraded_lanes_P17)
 {
 	uint64_t time[4] = {};
 
@@ -455,7 +455,7 @@ void degraded_lanes_P17(void **)
 }
 
 /* Processes share load, link state and NIC state through the memory alone. */
-void two_objects_share_one_network(void **)
+TEST(two_objects_share_one_network)
 {
 	Machine m(CHASSIS);
 	Network other(CHASSIS, m.memory());
@@ -472,7 +472,7 @@ void two_objects_share_one_network(void **)
 }
 
 /* Responses are booked when their requests are, and keep nobody waiting who gets to a link before them. */
-void responses_close_no_link(void **)
+TEST(responses_close_no_link)
 {
 	Machine quiet(CHASSIS), m(CHASSIS);
 	const auto back = [](Network &net) {
@@ -497,7 +497,7 @@ void responses_close_no_link(void **)
 }
 
 /* A clock gone wrong in one process closes no link for the others. */
-void wild_times_do_no_harm(void **)
+TEST(wild_times_do_no_harm)
 {
 	Machine m(CHASSIS);
 
@@ -514,7 +514,7 @@ void wild_times_do_no_harm(void **)
 }
 
 /* Threads on the same tiles: all packets are accounted for (run with the thread sanitizer). */
-void threads_share_the_network(void **)
+TEST(threads_share_the_network)
 {
 	constexpr uint32_t rounds = 5000;
 	Machine m(GROUPS);
@@ -551,7 +551,7 @@ bool has(const std::string &text, const char *part)
 	return text.find(part) != std::string::npos;
 }
 
-void description_shows_links(void **)
+TEST(description_shows_links)
 {
 	Machine m(GROUPS);
 
@@ -571,7 +571,7 @@ void description_shows_links(void **)
 }
 
 /* R13: the way back is chosen for itself. */
-void responses_have_their_own_mode_R13(void **)
+TEST(responses_have_their_own_mode_R13)
 {
 	Machine m(CHASSIS);
 
@@ -585,37 +585,4 @@ void responses_have_their_own_mode_R13(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(longer_puts_L04),
-		cmocka_unit_test(hop_latency_L05_L06_L07),
-		cmocka_unit_test(netlink_spreads_by_load_T04_T05),
-		cmocka_unit_test(quiet_nic_stays_on_its_tile_T05),
-		cmocka_unit_test(block_transfers_are_spread_T05),
-		cmocka_unit_test(quiet_network_is_minimal_R11),
-		cmocka_unit_test(load_and_bias_decide_R06_R10),
-		cmocka_unit_test(lighter_of_two_minimal_ways_R06),
-		cmocka_unit_test(loads_of_neighbours_count_R08),
-		cmocka_unit_test(news_take_ten_cycles_R09),
-		cmocka_unit_test(old_news_are_forgotten_R09),
-		cmocka_unit_test(small_gain_is_no_reason_R10),
-		cmocka_unit_test(worst_case_traffic_R15),
-		cmocka_unit_test(hashed_modes_keep_order_R12),
-		cmocka_unit_test(hash_spreads_addresses_R12),
-		cmocka_unit_test(failed_links_are_avoided_R14),
-		cmocka_unit_test(parallel_links_replace_each_other_R14),
-		cmocka_unit_test(no_way_is_told_R14),
-		cmocka_unit_test(bad_arguments_are_refused),
-		cmocka_unit_test(cut_off_nic),
-		cmocka_unit_test(degraded_lanes_P17),
-		cmocka_unit_test(two_objects_share_one_network),
-		cmocka_unit_test(responses_close_no_link),
-		cmocka_unit_test(wild_times_do_no_harm),
-		cmocka_unit_test(threads_share_the_network),
-		cmocka_unit_test(description_shows_links),
-		cmocka_unit_test(responses_have_their_own_mode_R13),
-	};
-
-	return cmocka_run_group_tests_name("netlink", tests, nullptr, nullptr);
-}
+TEST_MAIN("netlink")

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace
 {
 
-void links(void **)
+TEST(links)
 {
 	Sides s;
 
@@ -45,7 +45,7 @@ void links(void **)
 }
 
 /* Of many changes on one host and a few on the other. */
-void the_next_change_counts(void **)
+TEST(the_next_change_counts)
 {
 	Sides s;
 	const uint32_t tile = linked_tile(s.a.net, 0, true);
@@ -59,7 +59,7 @@ void the_next_change_counts(void **)
 	assert_true(s.a.link(0, tile).up && s.b.link(0, tile).up);
 }
 
-void nics_and_time(void **)
+TEST(nics_and_time)
 {
 	Sides s;
 
@@ -78,7 +78,7 @@ void nics_and_time(void **)
 	}
 }
 
-void quiesces(void **)
+TEST(quiesces)
 {
 	Sides s;
 
@@ -95,7 +95,7 @@ void quiesces(void **)
 }
 
 /* The later change counts, on both hosts; one at the same time on both is the same on both afterwards. */
-void parted_and_met_again(void **)
+TEST(parted_and_met_again)
 {
 	Sides s;
 	const uint32_t tile = linked_tile(s.a.net, 0, true);
@@ -115,7 +115,7 @@ void parted_and_met_again(void **)
 	assert_int_equal(s.b.link(0, tile).lanes, 3);
 }
 
-void random_changes_agree_in_the_end(void **)
+TEST(random_changes_agree_in_the_end)
 {
 	Sides s;
 	std::mt19937 random{7};
@@ -143,7 +143,7 @@ void random_changes_agree_in_the_end(void **)
 }
 
 /* Of a gateway that was started again. */
-void faults_from_before(void **)
+TEST(faults_from_before)
 {
 	Side a(0);
 	const uint32_t tile = linked_tile(a.net, 0, true);
@@ -159,7 +159,7 @@ void faults_from_before(void **)
 	assert_int_equal(again.all().size(), 2);
 }
 
-void news_that_make_no_sense(void **)
+TEST(news_that_make_no_sense)
 {
 	Sides s;
 	const uint32_t tile = linked_tile(s.a.net, 0, true), other = linked_tile(s.a.net, 5, false);
@@ -201,7 +201,7 @@ void news_that_make_no_sense(void **)
 
 /* ---- Through carriers ---- */
 
-void a_node_that_is_cut_off_elsewhere(void **)
+TEST(a_node_that_is_cut_off_elsewhere)
 {
 	TwoHosts p;
 	char err[200];
@@ -215,7 +215,7 @@ void a_node_that_is_cut_off_elsewhere(void **)
 }
 
 /* It stays cut off while its host is away and when it is back. */
-void a_cut_outlasts_a_parting(void **)
+TEST(a_cut_outlasts_a_parting)
 {
 	TwoHosts p;
 	const Operator op_a(p.path[0]);
@@ -242,7 +242,7 @@ void a_cut_outlasts_a_parting(void **)
 	assert_true(op_b.net.nic_link(1));
 }
 
-void a_quiesce_is_one_of_all_hosts(void **)
+TEST(a_quiesce_is_one_of_all_hosts)
 {
 	TwoHosts p;
 	Operator op_a(p.path[0]);
@@ -255,7 +255,7 @@ void a_quiesce_is_one_of_all_hosts(void **)
 	assert_int_equal(op_a.net.quiesce_view(op_a.now()).count, 1);
 }
 
-void refused_by_a_carrier(void **)
+TEST(refused_by_a_carrier)
 {
 	TwoHosts p;
 	struct {
@@ -274,22 +274,4 @@ void refused_by_a_carrier(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(links),
-		cmocka_unit_test(the_next_change_counts),
-		cmocka_unit_test(nics_and_time),
-		cmocka_unit_test(quiesces),
-		cmocka_unit_test(parted_and_met_again),
-		cmocka_unit_test(random_changes_agree_in_the_end),
-		cmocka_unit_test(faults_from_before),
-		cmocka_unit_test(news_that_make_no_sense),
-		cmocka_unit_test(a_node_that_is_cut_off_elsewhere),
-		cmocka_unit_test(a_cut_outlasts_a_parting),
-		cmocka_unit_test(a_quiesce_is_one_of_all_hosts),
-		cmocka_unit_test(refused_by_a_carrier),
-	};
-
-	return cmocka_run_group_tests_name("network news", tests, nullptr, nullptr);
-}
+TEST_MAIN("network news")

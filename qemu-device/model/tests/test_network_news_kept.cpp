@@ -40,7 +40,7 @@ struct Files {
 };
 
 /* Both directions, and both gateways at once. */
-void changed_while_no_gateway_ran(void **)
+TEST(changed_while_no_gateway_ran)
 {
 	const Files f;
 	Sides s(&f.a, &f.b);
@@ -68,7 +68,7 @@ void changed_while_no_gateway_ran(void **)
 }
 
 /* What a gateway was told of and has died right after is no change of its own that would win over a later one. */
-void told_and_died(void **)
+TEST(told_and_died)
 {
 	const Files f;
 	Sides s(&f.a, &f.b);
@@ -82,7 +82,7 @@ void told_and_died(void **)
 }
 
 /* Each part is changed by one host between two meetings: that change is what both have then. */
-void random_changes_and_deaths(void **)
+TEST(random_changes_and_deaths)
 {
 	const Files f;
 	Sides s(&f.a, &f.b);
@@ -113,7 +113,7 @@ void random_changes_and_deaths(void **)
 	assert_string_equal((s.a.said + s.b.said).c_str(), "");
 }
 
-void files_that_are_none(void **)
+TEST(files_that_are_none)
 {
 	const Files f;
 	const std::string path = f.segment[0] + aries::NEWS_BESIDE;
@@ -157,7 +157,7 @@ void files_that_are_none(void **)
 }
 
 /* A cut that ends while the gateway of its host is dead. */
-void a_cut_ends_without_a_gateway(void **)
+TEST(a_cut_ends_without_a_gateway)
 {
 	TwoHosts p;
 	char err[200];
@@ -176,7 +176,7 @@ void a_cut_ends_without_a_gateway(void **)
 }
 
 /* Nothing is left of it when the last member goes. */
-void gone_with_the_fabric(void **)
+TEST(gone_with_the_fabric)
 {
 	std::string left;
 
@@ -192,13 +192,4 @@ void gone_with_the_fabric(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(changed_while_no_gateway_ran), cmocka_unit_test(told_and_died),
-		cmocka_unit_test(random_changes_and_deaths),    cmocka_unit_test(files_that_are_none),
-		cmocka_unit_test(a_cut_ends_without_a_gateway), cmocka_unit_test(gone_with_the_fabric),
-	};
-
-	return cmocka_run_group_tests_name("network news that are kept", tests, nullptr, nullptr);
-}
+TEST_MAIN("network news that are kept")

@@ -74,7 +74,7 @@ pid_t spawn(const std::string &path)
 	});
 }
 
-void test_life_of_a_node(void **)
+TEST(test_life_of_a_node)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
@@ -109,7 +109,7 @@ void test_life_of_a_node(void **)
 }
 
 /* The interrupt is a level: it comes until somebody has acknowledged, and not without ENABLE. */
-void test_changes_are_told(void **)
+TEST(test_changes_are_told)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
@@ -149,7 +149,7 @@ void test_changes_are_told(void **)
 }
 
 /* However often a node goes and comes while nobody looks: one bit, and another life. */
-void test_slow_reader(void **)
+TEST(test_slow_reader)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
@@ -179,7 +179,7 @@ void test_slow_reader(void **)
 	assert_int_equal(take_changed(a), 2);
 }
 
-void test_killed_and_stopped(void **)
+TEST(test_killed_and_stopped)
 {
 	const std::string path = fabric_path();
 	pid_t child = spawn(path);
@@ -220,7 +220,7 @@ void test_killed_and_stopped(void **)
 }
 
 /* After a reset of one's own NIC every node there ever was has changed, and nothing is told before it is asked for. */
-void test_own_reset(void **)
+TEST(test_own_reset)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0), b(path, 1);
@@ -241,7 +241,7 @@ void test_own_reset(void **)
 	assert_int_equal(take_changed(a), 3);
 }
 
-void test_large_fabric(void **)
+TEST(test_large_fabric)
 {
 	const std::string path = fabric_path();
 	const FakeHost::Options options = {.nodes = 256};
@@ -263,7 +263,7 @@ void test_large_fabric(void **)
 	assert_int_equal(interrupts(a), 0);
 }
 
-void test_bad_input(void **)
+TEST(test_bad_input)
 {
 	FakeHost a(fabric_path(), 0);
 
@@ -279,14 +279,4 @@ void test_bad_input(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_life_of_a_node), cmocka_unit_test(test_changes_are_told),
-		cmocka_unit_test(test_slow_reader),    cmocka_unit_test(test_killed_and_stopped),
-		cmocka_unit_test(test_own_reset),      cmocka_unit_test(test_large_fabric),
-		cmocka_unit_test(test_bad_input),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -58,7 +58,7 @@ std::pair<uint64_t, uint64_t> told(const aries::Network &net)
 }
 
 /* As many replays as the rate asks for, each of which takes its time on the link (P09, P11). */
-void errors_cost_time_P09(void **)
+TEST(errors_cost_time_P09)
 {
 	Machine machine({8, 0, 0});
 	const uint64_t quiet = arrival(machine.net, aries::NOW);
@@ -86,7 +86,7 @@ void errors_cost_time_P09(void **)
 
 /* Two thirds of the lanes take three halves of the time; what is not a link or not a number of lanes is refused (P17).
  */
-void fewer_lanes_take_longer_P17(void **)
+TEST(fewer_lanes_take_longer_P17)
 {
 	Machine machine({8, 0, 0});
 	const uint64_t flits = 10'000'000;
@@ -108,7 +108,7 @@ void fewer_lanes_take_longer_P17(void **)
  * million sets has one at this rate; errors follow from the tick, and FIRST was found by a longer run of this loop from
  * 0 on.
  */
-void missed_errors_damage_a_train_P18(void **)
+TEST(missed_errors_damage_a_train_P18)
 {
 	Machine machine({8, 0, 0});
 	constexpr uint64_t FIRST = 74500, TRAINS = 4;
@@ -127,7 +127,7 @@ void missed_errors_damage_a_train_P18(void **)
 }
 
 /* Rates that are none. */
-void wrong_rates_are_refused(void **)
+TEST(wrong_rates_are_refused)
 {
 	Machine machine({8, 0, 0});
 
@@ -172,7 +172,7 @@ uint32_t transfer(Pair &p, unsigned int op)
 }
 
 /* What an ordinary bad cable does: some time, no harm. */
-void errors_do_no_harm(void **)
+TEST(errors_do_no_harm)
 {
 	Pair p(FAR, 5);
 
@@ -192,7 +192,7 @@ void errors_do_no_harm(void **)
  * What no LCB has seen the packet's CRC finds: requests end with CRC, of responses none comes (P18). It takes minutes
  * until there is one of each: that there is one is looked at with OPENGNI_SLOW=1.
  */
-void missed_errors_end_operations_P18(void **)
+TEST(missed_errors_end_operations_P18)
 {
 	const uint32_t most = getenv("OPENGNI_SLOW") ? 200 : 1;
 	Pair p(FAR, 5);
@@ -215,7 +215,7 @@ void missed_errors_end_operations_P18(void **)
 }
 
 /* Values that are no fault are refused with the cause, and are not remembered. */
-void wrong_values_are_refused(void **)
+TEST(wrong_values_are_refused)
 {
 	Pair p(FAR, 5);
 	char err[256] = "";
@@ -242,14 +242,4 @@ void wrong_values_are_refused(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(errors_cost_time_P09),     cmocka_unit_test(fewer_lanes_take_longer_P17),
-		cmocka_unit_test(wrong_rates_are_refused),  cmocka_unit_test(missed_errors_damage_a_train_P18),
-		cmocka_unit_test(errors_do_no_harm),        cmocka_unit_test(missed_errors_end_operations_P18),
-		cmocka_unit_test(wrong_values_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

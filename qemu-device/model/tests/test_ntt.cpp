@@ -62,7 +62,7 @@ struct Job {
 	}
 };
 
-void test_blocks(void **)
+TEST(test_blocks)
 {
 	Job job(2);
 
@@ -91,7 +91,7 @@ void test_blocks(void **)
 }
 
 /** N05: a node fails, and its replacement gets its virtual address. */
-void test_failed_node(void **)
+TEST(test_failed_node)
 {
 	Job job(4);
 
@@ -119,7 +119,7 @@ void test_failed_node(void **)
 	assert_int_equal(job.word(5), 0xb10c);
 }
 
-void test_largest_granularity(void **)
+TEST(test_largest_granularity)
 {
 	Job job(1);
 
@@ -148,7 +148,7 @@ void test_largest_granularity(void **)
 }
 
 /** With fewer requests under way a block transfer takes as many times longer as the window is filled. */
-void test_injection_limit(void **)
+TEST(test_injection_limit)
 {
 	Pair p;
 
@@ -178,14 +178,4 @@ void test_injection_limit(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_failed_node),
-		cmocka_unit_test(test_largest_granularity),
-		cmocka_unit_test(test_injection_limit),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

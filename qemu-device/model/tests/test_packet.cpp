@@ -47,7 +47,7 @@ bool same(const Request &a, const Request &b)
 }
 
 /* P03: 14 + 1 flits; P04: 3 + 12. */
-void flit_counts_P03_P04(void **)
+TEST(flit_counts_P03_P04)
 {
 	assert_int_equal(request_flits(PacketKind::Put, 64), 14);
 	assert_int_equal(response_flits(PacketKind::Put, 64), 1);
@@ -62,7 +62,7 @@ void flit_counts_P03_P04(void **)
 }
 
 /* P01: at most 64 bytes in a packet. */
-void transfer_counts_P01(void **)
+TEST(transfer_counts_P01)
 {
 	const TransferFlits put = transfer_flits(PacketKind::Put, 8192);
 	const TransferFlits odd = transfer_flits(PacketKind::Get, 130);
@@ -81,7 +81,7 @@ void transfer_counts_P01(void **)
 	assert_int_equal(most.request, 67108864u * 14);
 }
 
-void payload_efficiency_P06(void **)
+TEST(payload_efficiency_P06)
 {
 	/* 64 bytes in 15 flits of 6 bytes, nine flits in ten: 64 percent. */
 	const double flits = request_flits(PacketKind::Put, 64) + response_flits(PacketKind::Put, 64);
@@ -89,12 +89,12 @@ void payload_efficiency_P06(void **)
 	assert_true(64 / flits * 9 / 60 == 0.64);
 }
 
-void crc_known_value(void **)
+TEST(crc_known_value)
 {
 	assert_int_equal(crc16(reinterpret_cast<const uint8_t *>("123456789"), 9), 0x29b1);
 }
 
-void request_round_trip_N01_N19(void **)
+TEST(request_round_trip_N01_N19)
 {
 	std::mt19937_64 rnd(1);
 
@@ -113,7 +113,7 @@ void request_round_trip_N01_N19(void **)
 	}
 }
 
-void response_round_trip(void **)
+TEST(response_round_trip)
 {
 	std::mt19937_64 rnd(2);
 
@@ -147,7 +147,7 @@ void response_round_trip(void **)
 }
 
 /* Each field at its limit passes, one more is refused (N01, N20). */
-void fields_too_wide_are_refused_N01(void **)
+TEST(fields_too_wide_are_refused_N01)
 {
 	std::mt19937_64 rnd(3);
 	const Request good = sample(PacketKind::Put, 8, rnd);
@@ -189,7 +189,7 @@ void fields_too_wide_are_refused_N01(void **)
 }
 
 /* P18: no single or double bit error gets through. */
-void bit_errors_are_found_P18(void **)
+TEST(bit_errors_are_found_P18)
 {
 	std::mt19937_64 rnd(4);
 	const Request in = sample(PacketKind::Put, 64, rnd);
@@ -212,7 +212,7 @@ void bit_errors_are_found_P18(void **)
 	assert_int_equal(check(wire.flits(), in.key), DecodeResult::Ok);
 }
 
-void response_bit_errors_are_found_P18(void **)
+TEST(response_bit_errors_are_found_P18)
 {
 	Response in{17, 5, 1, 0, 12, {}};
 	Response out;
@@ -227,7 +227,7 @@ void response_bit_errors_are_found_P18(void **)
 }
 
 /* N26: a packet of another domain fails; keys that differ in one or two bits always do. */
-void other_keys_fail_N26(void **)
+TEST(other_keys_fail_N26)
 {
 	std::mt19937_64 rnd(5);
 	const Request in = sample(PacketKind::Get, 8, rnd);
@@ -247,7 +247,7 @@ void other_keys_fail_N26(void **)
 }
 
 /* Tag and CRC see 23 independent bits of the key: rank of the linear map that both are. */
-void key_bits_are_independent(void **)
+TEST(key_bits_are_independent)
 {
 	const std::array<uint8_t, 4> zero{};
 	const uint32_t base = crc16(zero.data(), 4);
@@ -281,7 +281,7 @@ void key_bits_are_independent(void **)
 }
 
 /* Whatever the flits hold, decoding ends with an answer and reads nothing outside (run with sanitizers). */
-void garbage_is_answered(void **)
+TEST(garbage_is_answered)
 {
 	std::mt19937_64 rnd(6);
 
@@ -310,7 +310,7 @@ void garbage_is_answered(void **)
 }
 
 /* P12: requests and responses are not taken for each other. */
-void classes_are_told_apart_P12(void **)
+TEST(classes_are_told_apart_P12)
 {
 	std::mt19937_64 rnd(7);
 	FlitPacket wire;
@@ -325,23 +325,4 @@ void classes_are_told_apart_P12(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(flit_counts_P03_P04),
-		cmocka_unit_test(transfer_counts_P01),
-		cmocka_unit_test(payload_efficiency_P06),
-		cmocka_unit_test(crc_known_value),
-		cmocka_unit_test(request_round_trip_N01_N19),
-		cmocka_unit_test(response_round_trip),
-		cmocka_unit_test(fields_too_wide_are_refused_N01),
-		cmocka_unit_test(bit_errors_are_found_P18),
-		cmocka_unit_test(response_bit_errors_are_found_P18),
-		cmocka_unit_test(other_keys_fail_N26),
-		cmocka_unit_test(key_bits_are_independent),
-		cmocka_unit_test(garbage_is_answered),
-		cmocka_unit_test(classes_are_told_apart_P12),
-	};
-
-	return cmocka_run_group_tests_name("packet", tests, nullptr, nullptr);
-}
+TEST_MAIN("packet")

@@ -88,7 +88,7 @@ private:
 };
 
 /* Huge pages can be mapped at their boundaries only, and a PC's memory begins with a piece of 640 KiB. */
-void test_huge_pages(void **)
+TEST(test_huge_pages)
 {
 	const unsigned int pages = 2 * (LOW_BYTES + HIGH_BYTES) / (2 << 20);
 	const HugePages reserved(pages);
@@ -129,7 +129,7 @@ bool arrives(FakeHost &a)
 }
 
 /* Process numbers mean something else there, if anything. */
-void test_other_pid_namespace(void **)
+TEST(test_other_pid_namespace)
 {
 	const std::string path = fabric_path();
 	const pid_t child = start_child([&](auto ready) {
@@ -174,7 +174,7 @@ void become_nobody()
 }
 
 /* As QEMU does with -runas: neither may open the other's descriptors or names then, whoever came first. */
-void test_other_user(void **)
+TEST(test_other_user)
 {
 	if (getuid() != 0) {
 		print_message("only root can become somebody else\n");
@@ -212,7 +212,7 @@ void test_other_user(void **)
 }
 
 /* Interrupts reach such a one without waiting for its tick. */
-void test_interrupt_to_other_user(void **)
+TEST(test_interrupt_to_other_user)
 {
 	if (getuid() != 0) {
 		print_message("only root can become somebody else\n");
@@ -247,7 +247,7 @@ void test_interrupt_to_other_user(void **)
 }
 
 /* A peer that is stopped when we come cannot give us anything: told once, and mended when it goes on. */
-void test_stopped_peer(void **)
+TEST(test_stopped_peer)
 {
 	const std::string path = fabric_path();
 	const pid_t child = serve(path, [] {});
@@ -273,7 +273,7 @@ void test_stopped_peer(void **)
 }
 
 /* Memory comes and goes (a DIMM, say) while peers write to what stays. */
-void test_map_changes_under_traffic(void **)
+TEST(test_map_changes_under_traffic)
 {
 	Pair p;
 	std::atomic<bool> stop{false};
@@ -304,7 +304,7 @@ void test_map_changes_under_traffic(void **)
 }
 
 /* Ours is looked at before it is given away. */
-void test_memory_that_cannot_be_given(void **)
+TEST(test_memory_that_cannot_be_given)
 {
 	const auto refused = [](int fd) {
 		FakeHost host(fabric_path(), 0);
@@ -444,7 +444,7 @@ uint8_t reached(FakeHost &a)
 }
 
 /* What cannot be memory is refused, with its cause, and what can is taken. */
-void test_wrong_descriptors(void **)
+TEST(test_wrong_descriptors)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
@@ -486,7 +486,7 @@ void test_wrong_descriptors(void **)
 }
 
 /* Nothing is mapped of a list that names what is not in the file, is longer than a list may be, or just changes. */
-void test_wrong_lists(void **)
+TEST(test_wrong_lists)
 {
 	constexpr unsigned int PUTS = 20;
 	const std::string path = fabric_path();
@@ -517,7 +517,7 @@ void test_wrong_lists(void **)
 }
 
 /* Datagrams of any kind, with any descriptors: nothing is kept open, and who comes next is served. */
-void test_garbage(void **)
+TEST(test_garbage)
 {
 	const std::string path = fabric_path();
 	const FakeHost::Options three = {.nodes = 3};
@@ -565,20 +565,4 @@ void test_garbage(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_huge_pages),
-		cmocka_unit_test(test_other_pid_namespace),
-		cmocka_unit_test(test_other_user),
-		cmocka_unit_test(test_interrupt_to_other_user),
-		cmocka_unit_test(test_stopped_peer),
-		cmocka_unit_test(test_map_changes_under_traffic),
-		cmocka_unit_test(test_memory_that_cannot_be_given),
-		cmocka_unit_test(test_wrong_descriptors),
-		cmocka_unit_test(test_wrong_lists),
-		cmocka_unit_test(test_garbage),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -54,7 +54,7 @@ public:
 };
 
 /* What two members get is what the nodes get at whose places they sit. */
-void test_members_and_nodes(void **)
+TEST(test_members_and_nodes)
 {
 	const uint32_t place[MEMBERS] = {63, 0, 17, 16, 5, 40};
 
@@ -83,7 +83,7 @@ void test_members_and_nodes(void **)
 	}
 }
 
-void test_neighbours(void **)
+TEST(test_neighbours)
 {
 	FewMembers few(aries::GROUPS);
 	Network &net = few.net;
@@ -117,7 +117,7 @@ void test_neighbours(void **)
 }
 
 /* Routers are made when packets touch them, once, and looking at them does not make them. */
-void test_what_is_touched(void **)
+TEST(test_what_is_touched)
 {
 	std::vector<uint32_t> made;
 	FewMembers few({LARGEST, 0, 0}, [&made](uint32_t router) {
@@ -143,7 +143,7 @@ void test_what_is_touched(void **)
 }
 
 /* Without room packets pass and nothing is booked; nobody asks twice for the same router. */
-void test_no_room_for_routers(void **)
+TEST(test_no_room_for_routers)
 {
 	uint32_t asked = 0;
 	FewMembers few(aries::GROUPS, [&asked](uint32_t) {
@@ -202,7 +202,7 @@ FakeHost::Options at(uint32_t place, uint32_t machine = 100, uint32_t nodes = 4)
 	return {.nodes = nodes, .machine_nodes = machine, .place = place + 1};
 }
 
-void test_who_sits_where(void **)
+TEST(test_who_sits_where)
 {
 	const std::string path = fabric_path();
 	const FakeHost a(path, 0, at(1));
@@ -220,7 +220,7 @@ void test_who_sits_where(void **)
 }
 
 /* While a place is compared and taken nobody else joins. */
-void test_one_after_the_other(void **)
+TEST(test_one_after_the_other)
 {
 	const std::string path = fabric_path();
 	aries::Segment segment(path, {2, 16, 6, 2, 4096, 0}, 0);
@@ -234,7 +234,7 @@ void test_one_after_the_other(void **)
 }
 
 /* A member comes back to another place; the one that it had is free then. */
-void test_another_place(void **)
+TEST(test_another_place)
 {
 	const std::string path = fabric_path();
 	const FakeHost a(path, 0, at(0));
@@ -291,7 +291,7 @@ uint64_t disk_bytes(const std::string &path)
 }
 
 /* The whole machine of 241 groups costs a few pages for each pair of places between which packets go. */
-void test_cost_of_the_largest_machine(void **)
+TEST(test_cost_of_the_largest_machine)
 {
 	const std::string path = fabric_path();
 	FarPair pair(path);
@@ -340,13 +340,13 @@ Outcome on_a_full_disk()
 }
 
 /* No room for the routers on the way: packets pass, one line tells, nobody meets a SIGBUS. */
-void test_full_disk(void **)
+TEST(test_full_disk)
 {
 	pass_in_child(on_a_full_disk);
 }
 
 /* A link between routers is cut at one NIC and gone for all. */
-void test_cut_link(void **)
+TEST(test_cut_link)
 {
 	const std::string path = fabric_path();
 	const FakeHost a(path, 0, at(0)), b(path, 1, at(4));
@@ -369,15 +369,4 @@ void test_cut_link(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_members_and_nodes), cmocka_unit_test(test_neighbours),
-		cmocka_unit_test(test_what_is_touched),   cmocka_unit_test(test_no_room_for_routers),
-		cmocka_unit_test(test_who_sits_where),    cmocka_unit_test(test_one_after_the_other),
-		cmocka_unit_test(test_another_place),     cmocka_unit_test(test_cost_of_the_largest_machine),
-		cmocka_unit_test(test_full_disk),         cmocka_unit_test(test_cut_link),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -54,7 +54,7 @@ struct BigPair : Pair {
 };
 
 /** N03: eight neighbours share one fill. */
-void test_neighbours(void **)
+TEST(test_neighbours)
 {
 	BigPair p;
 	Counts counts(p.b);
@@ -73,7 +73,7 @@ void test_neighbours(void **)
 }
 
 /** N03: 128 lines reach 4 MiB of small pages; the 129th takes the place of another. */
-void test_reach(void **)
+TEST(test_reach)
 {
 	BigPair p;
 	Counts counts(p.b);
@@ -95,7 +95,7 @@ void test_reach(void **)
 }
 
 /** Two levels of tables are two reads, one level is one; a hit is none. */
-void test_walks(void **)
+TEST(test_walks)
 {
 	BigPair p;
 	uint64_t walks = p.b.counter(ARIES_CNT_PTE_WALKS);
@@ -107,7 +107,7 @@ void test_walks(void **)
 }
 
 /** Each page of a table with several leaves is where its entry says, in all of a leaf. */
-void test_leaves(void **)
+TEST(test_leaves)
 {
 	BigPair p;
 
@@ -119,7 +119,7 @@ void test_leaves(void **)
 }
 
 /** N02: one level with pages of 64 GiB, and the end of what a handle can reach. */
-void test_largest_page(void **)
+TEST(test_largest_page)
 {
 	Pair p;
 	const uint64_t table = p.b.alloc(PAGE);
@@ -152,7 +152,7 @@ void test_largest_page(void **)
 }
 
 /** N02: the last of 4 KiB pages in two levels, at the end of a region that is no whole page. */
-void test_last_small_page(void **)
+TEST(test_last_small_page)
 {
 	BigPair p;
 
@@ -161,7 +161,7 @@ void test_last_small_page(void **)
 }
 
 /** An entry that is not valid is asked for again each time: the owner may fill it in without telling. */
-void test_filled_in_later(void **)
+TEST(test_filled_in_later)
 {
 	BigPair p;
 	const uint64_t good = p.pte[5];
@@ -189,7 +189,7 @@ void refresh(const FakeHost &host, unsigned int mdh)
 }
 
 /** Entries that change in place: from INV_PTES on the new ones count. */
-void test_changed_in_place(void **)
+TEST(test_changed_in_place)
 {
 	BigPair p;
 	const uint64_t dropped = p.b.counter(ARIES_CNT_PTE_CACHE_INVALIDATIONS);
@@ -217,7 +217,7 @@ void test_changed_in_place(void **)
 }
 
 /** The same number for another region: nothing of the first is left. */
-void test_number_used_again(void **)
+TEST(test_number_used_again)
 {
 	Pair p;
 	const uint64_t other = p.b.alloc(BYTES);
@@ -303,7 +303,7 @@ struct Peers {
 constexpr int ROUNDS = 100;
 
 /** Deregistration with peers under way: when it is done nobody reaches the page, also not through the cache. */
-void test_peers_and_deregistration(void **)
+TEST(test_peers_and_deregistration)
 {
 	Peers peers;
 	unsigned int reached = 0;
@@ -328,7 +328,7 @@ void test_peers_and_deregistration(void **)
 }
 
 /** The same for a page that leaves a domain which goes on. */
-void test_peers_and_change_in_place(void **)
+TEST(test_peers_and_change_in_place)
 {
 	Peers peers;
 
@@ -350,7 +350,7 @@ void test_peers_and_change_in_place(void **)
 }
 
 /** Who dies while he fills a line does not keep its place. */
-void test_dead_in_the_middle(void **)
+TEST(test_dead_in_the_middle)
 {
 	using namespace aries;
 	Segment segment(fabric_path(), {2, 16, 6, 2, 4096, 0}, 0);
@@ -387,7 +387,7 @@ void test_dead_in_the_middle(void **)
 	assert_int_equal(slot->invalidations, 1);
 }
 
-void test_rules(void **)
+TEST(test_rules)
 {
 	Pair p;
 
@@ -404,23 +404,4 @@ void test_rules(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_neighbours),
-		cmocka_unit_test(test_reach),
-		cmocka_unit_test(test_leaves),
-		cmocka_unit_test(test_walks),
-		cmocka_unit_test(test_largest_page),
-		cmocka_unit_test(test_last_small_page),
-		cmocka_unit_test(test_filled_in_later),
-		cmocka_unit_test(test_changed_in_place),
-		cmocka_unit_test(test_number_used_again),
-		cmocka_unit_test(test_peers_and_deregistration),
-		cmocka_unit_test(test_peers_and_change_in_place),
-		cmocka_unit_test(test_dead_in_the_middle),
-		cmocka_unit_test(test_rules),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -72,7 +72,7 @@ void check_switches(const Machine &machine)
 }
 
 /* Table I: nodes, node switch chassis, cables, top switch chassis. */
-void table_1_Q33_Q34_Q35(void **)
+TEST(table_1_Q33_Q34_Q35)
 {
 	struct {
 		uint32_t nodes, node_chassis, cables, top_chassis, stages;
@@ -109,7 +109,7 @@ void table_1_Q33_Q34_Q35(void **)
 }
 
 /* Every size builds, with 128 nodes more and with one less than that. */
-void every_number_of_chassis_Q36_Q37(void **)
+TEST(every_number_of_chassis_Q36_Q37)
 {
 	for (uint32_t switches = 1; switches <= 128; switches++) {
 		const Machine machine = build_qsnet({.nodes = switches * 128 - 1});
@@ -123,7 +123,7 @@ void every_number_of_chassis_Q36_Q37(void **)
 }
 
 /* Q01, Q02: three stages for 2,048 nodes, where switches of 8 links need five. */
-void stages_Q01_Q02(void **)
+TEST(stages_Q01_Q02)
 {
 	assert_int_equal(parts_of({.nodes = 2048}).stages, 3);
 	assert_int_equal(nodes_of_fat_tree(8, 5), 2048);
@@ -134,7 +134,7 @@ void stages_Q01_Q02(void **)
 }
 
 /* Links of each top switch card to each node switch: as many as it has top switches. */
-void shared_top_switches_Q24_Q35(void **)
+TEST(shared_top_switches_Q24_Q35)
 {
 	struct {
 		uint32_t nodes, shared, cards;
@@ -167,7 +167,7 @@ void shared_top_switches_Q24_Q35(void **)
 }
 
 /* Q38: blades. Cables are those to top switches alone, one for each node. */
-void blades_Q38(void **)
+TEST(blades_Q38)
 {
 	const Machine machine = build_qsnet({.nodes = 2048, .blades = true});
 	const QsnetParts parts = parts_of({.nodes = 2048, .blades = true});
@@ -187,7 +187,7 @@ void blades_Q38(void **)
 }
 
 /* Half of the nodes can send to the other half, each at its full rate, in any machine with all top switches. */
-void bisection_Q03_Q18(void **)
+TEST(bisection_Q03_Q18)
 {
 	for (const uint32_t nodes : {128, 256, 512, 1024, 2048, 4096, 8192, 16384}) {
 		const Bisection cut = bisection(build_qsnet({.nodes = nodes}));
@@ -207,7 +207,7 @@ void bisection_Q03_Q18(void **)
 }
 
 /* Diameter and mean, counted over the links, as the closed form has them. */
-void hops_Q08(void **)
+TEST(hops_Q08)
 {
 	const auto check = [](const Machine &machine, std::vector<uint64_t> below, uint32_t most) {
 		const Hops hops = count_hops(machine, Wiring(machine), 16);
@@ -238,7 +238,7 @@ void hops_Q08(void **)
 }
 
 /* Q25: two or four links at one router, or each at another chassis. */
-void several_links_of_a_node_Q25(void **)
+TEST(several_links_of_a_node_Q25)
 {
 	for (const uint32_t links : {1, 2, 4}) {
 		const Machine one = build_qsnet({.nodes = 256, .links = links});
@@ -283,7 +283,7 @@ void several_links_of_a_node_Q25(void **)
 
 /* Q19: errors of all links in both directions, of a machine with two rails, at one in 10^15 bits: about one a second.
  */
-void errors_Q19(void **)
+TEST(errors_Q19)
 {
 	const Machine machine = build_qsnet({.nodes = 2048});
 	const double links = static_cast<double>(machine.links.size() + machine.nodes.size());
@@ -306,7 +306,7 @@ void refused(const char *word, const QsnetShape &shape)
 	}
 }
 
-void bad_input_Q25_Q34_Q36_Q38(void **)
+TEST(bad_input_Q25_Q34_Q36_Q38)
 {
 	refused("needs nodes", {.nodes = 0});
 	refused("16384 links to nodes (Q34)", {.nodes = 16385});
@@ -328,7 +328,7 @@ void bad_input_Q25_Q34_Q36_Q38(void **)
 }
 
 /* A node's further place has the rules of its first one. */
-void further_places_that_cannot_be(void **)
+TEST(further_places_that_cannot_be)
 {
 	const Machine machine = build_qsnet({.nodes = 128, .links = 2, .spread = true});
 	const auto told = [&](const FurtherPlace &place) {
@@ -348,21 +348,4 @@ void further_places_that_cannot_be(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(table_1_Q33_Q34_Q35),
-		cmocka_unit_test(every_number_of_chassis_Q36_Q37),
-		cmocka_unit_test(stages_Q01_Q02),
-		cmocka_unit_test(shared_top_switches_Q24_Q35),
-		cmocka_unit_test(blades_Q38),
-		cmocka_unit_test(bisection_Q03_Q18),
-		cmocka_unit_test(hops_Q08),
-		cmocka_unit_test(several_links_of_a_node_Q25),
-		cmocka_unit_test(errors_Q19),
-		cmocka_unit_test(bad_input_Q25_Q34_Q36_Q38),
-		cmocka_unit_test(further_places_that_cannot_be),
-	};
-
-	return cmocka_run_group_tests_name("qsnet", tests, nullptr, nullptr);
-}
+TEST_MAIN("qsnet")

@@ -38,7 +38,7 @@ struct Quiet : Pair {
 	Operator op{path};
 };
 
-void each_driver_is_told_and_acknowledges(void **)
+TEST(each_driver_is_told_and_acknowledges)
 {
 	Quiet quiet;
 
@@ -77,7 +77,7 @@ void each_driver_is_told_and_acknowledges(void **)
 	assert_int_equal(quiet.a.read(ARIES_QSC_LENGTH, 8), MS);
 }
 
-void what_is_left_ends_with_modelled_time(void **)
+TEST(what_is_left_ends_with_modelled_time)
 {
 	Quiet quiet;
 
@@ -94,7 +94,7 @@ void what_is_left_ends_with_modelled_time(void **)
 	assert_int_equal(quiet.a.read(ARIES_QSC_COUNT, 4), 1);
 }
 
-void a_reset_forgets_and_vectors_exist(void **)
+TEST(a_reset_forgets_and_vectors_exist)
 {
 	Quiet quiet;
 
@@ -117,13 +117,4 @@ void a_reset_forgets_and_vectors_exist(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(each_driver_is_told_and_acknowledges),
-		cmocka_unit_test(what_is_left_ends_with_modelled_time),
-		cmocka_unit_test(a_reset_forgets_and_vectors_exist),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -53,7 +53,7 @@ struct Receiver {
 };
 
 /* A sender that goes on when its receive has been taken back, posted anew and got another message. */
-void test_late_sender(void **)
+TEST(test_late_sender)
 {
 	Receiver r;
 	aries::RmtClaim late = r.take();
@@ -74,7 +74,7 @@ void test_late_sender(void **)
 }
 
 /* The message is there, the event perhaps: nobody can tell, so the queue says that it may have lost one. */
-void test_sender_dies_before_its_event(void **)
+TEST(test_sender_dies_before_its_event)
 {
 	Receiver r;
 	aries::RmtClaim claim = r.take();
@@ -91,7 +91,7 @@ void test_sender_dies_before_its_event(void **)
 }
 
 /* One that has told of its event, or has not finished its message, owes none. */
-void test_sender_dies_elsewhere(void **)
+TEST(test_sender_dies_elsewhere)
 {
 	for (const bool told : {false, true}) {
 		Receiver r;
@@ -111,13 +111,4 @@ void test_sender_dies_elsewhere(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_sender),
-		cmocka_unit_test(test_sender_dies_before_its_event),
-		cmocka_unit_test(test_sender_dies_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -11,7 +11,7 @@ using namespace aries_test;
 namespace
 {
 
-void test_table(void **)
+TEST(test_table)
 {
 	FakeHost host(fabric_path(), 0);
 
@@ -48,7 +48,7 @@ void test_table(void **)
 }
 
 /* What keeps any value reads back, and element 1 is not element 0. */
-void test_storage(void **)
+TEST(test_storage)
 {
 	/* One that has everything: what a NIC does not have cannot be enabled. */
 	FakeHost host(fabric_path(), 0, {.polled = true});
@@ -91,7 +91,7 @@ void test_storage(void **)
 	}
 }
 
-void test_identity(void **)
+TEST(test_identity)
 {
 	FakeHost host(fabric_path(), 1);
 
@@ -106,7 +106,7 @@ void test_identity(void **)
 }
 
 /* Memory of the host that the NIC was not told of: the driver gets an event for it, and sees it after a reset, too. */
-void test_memory_out_of_reach(void **)
+TEST(test_memory_out_of_reach)
 {
 	constexpr uint64_t FROM = uint64_t(1) << 40;
 	FakeHost host(fabric_path(), 0);
@@ -132,7 +132,7 @@ void test_memory_out_of_reach(void **)
 	assert_int_equal(waiting(), 0);
 }
 
-void test_self_test(void **)
+TEST(test_self_test)
 {
 	FakeHost host(fabric_path(), 0);
 
@@ -168,7 +168,7 @@ void test_self_test(void **)
 	assert_int_equal(host.read(ARIES_TEST_DMA_STATUS, 4), ARIES_ST_DISABLED);
 }
 
-void test_reset_revokes(void **)
+TEST(test_reset_revokes)
 {
 	Pair p;
 	const uint64_t generation = p.b.read(ARIES_CTL_GENERATION, 4);
@@ -185,7 +185,7 @@ void test_reset_revokes(void **)
 	assert_int_equal(p.b.counter(ARIES_CNT_RX_REFUSED), 0);
 }
 
-void test_descriptor_rules(void **)
+TEST(test_descriptor_rules)
 {
 	Pair p;
 	const uint64_t ctl = p.b.read(ARIES_MDD_CTL_N(MDH), 8);
@@ -215,7 +215,7 @@ void test_descriptor_rules(void **)
 	assert_int_equal(p.b.read(ARIES_MDD_CTL_N(MDH), 8), 0);
 }
 
-void test_unknown_places(void **)
+TEST(test_unknown_places)
 {
 	FakeHost host(fabric_path(), 0);
 
@@ -235,18 +235,4 @@ void test_unknown_places(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_memory_out_of_reach),
-		cmocka_unit_test(test_self_test),
-		cmocka_unit_test(test_reset_revokes),
-		cmocka_unit_test(test_descriptor_rules),
-		cmocka_unit_test(test_unknown_places),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -102,7 +102,7 @@ struct Ends {
 	uint32_t put() { return a.ring(FMAD, ARIES_FMA_PUT_LINE, 64); }
 };
 
-void the_next_packet_or_tick_takes_them(void **)
+TEST(the_next_packet_or_tick_takes_them)
 {
 	Ends ends;
 
@@ -121,7 +121,7 @@ void the_next_packet_or_tick_takes_them(void **)
 	assert_int_equal(ends.a.warnings + ends.b.warnings + c.warnings, 0);
 }
 
-void another_process_takes_them(void **)
+TEST(another_process_takes_them)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0, OPTIONS);
@@ -143,7 +143,7 @@ void another_process_takes_them(void **)
 }
 
 /* A file that is not there, damaged, of another generation or version: one line, and the tables before stay. */
-void what_is_no_table_is_told_once(void **)
+TEST(what_is_no_table_is_told_once)
 {
 	Ends ends;
 	unsigned int told = 0;
@@ -175,7 +175,7 @@ void what_is_no_table_is_told_once(void **)
 	assert_int_equal(ends.a.warnings, told);
 }
 
-void the_last_member_takes_all_files_away(void **)
+TEST(the_last_member_takes_all_files_away)
 {
 	std::string file, unfinished;
 
@@ -213,7 +213,7 @@ uint32_t detours(Network &network)
 }
 
 /* Of two processes over the same memory one loads; both have ways by their tables again, where there were none. */
-void new_tables_spare_detours_R14(void **)
+TEST(new_tables_spare_detours_R14)
 {
 	aries::Machine first(SHAPE);
 	Network second(SHAPE, first.memory());
@@ -241,7 +241,7 @@ void new_tables_spare_detours_R14(void **)
 }
 
 /* Threads that decide while tables change; nothing is used that is freed, and nothing is kept for long. */
-void threads_that_decide_meanwhile(void **)
+TEST(threads_that_decide_meanwhile)
 {
 	constexpr uint32_t GENERATIONS = 60;
 	aries::Machine machine(SHAPE);
@@ -283,7 +283,7 @@ void threads_that_decide_meanwhile(void **)
 }
 
 /* Every thread keeps the tables that it used last, and no others stay. */
-void tables_are_freed_with_their_last_user(void **)
+TEST(tables_are_freed_with_their_last_user)
 {
 	std::atomic<uint32_t> generation{0}, alive{0}, turn{0};
 	const auto tables = [] {
@@ -339,17 +339,4 @@ void tables_are_freed_with_their_last_user(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(the_next_packet_or_tick_takes_them),
-		cmocka_unit_test(another_process_takes_them),
-		cmocka_unit_test(what_is_no_table_is_told_once),
-		cmocka_unit_test(the_last_member_takes_all_files_away),
-		cmocka_unit_test(new_tables_spare_detours_R14),
-		cmocka_unit_test(threads_that_decide_meanwhile),
-		cmocka_unit_test(tables_are_freed_with_their_last_user),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

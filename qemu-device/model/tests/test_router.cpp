@@ -14,7 +14,7 @@ namespace
 {
 
 /* Whatever shape Dragonfly::check() lets through is a machine with tables for every pair, wired as Dragonfly says. */
-void every_shape_has_tables(void **)
+TEST(every_shape_has_tables)
 {
 	uint32_t shapes = 0;
 
@@ -38,7 +38,7 @@ void every_shape_has_tables(void **)
 	assert_true(shapes > 1000);
 }
 
-void wired_as_it_says(void **)
+TEST(wired_as_it_says)
 {
 	for (const DragonflyShape shape : {DragonflyShape{176, 2, 2}, {256, 3, 2}, {150, 16, 6}, {768, 16, 6}}) {
 		const Dragonfly topo(shape);
@@ -79,7 +79,7 @@ uint32_t longest_way(const DragonflyShape &shape, uint16_t mode, bool nonminimal
 	return longest;
 }
 
-void minimal_ways_R01_R02(void **)
+TEST(minimal_ways_R01_R02)
 {
 	for (uint16_t mode : {ADAPTIVE, DLV_MIN_HASH, DLV_IN_ORDER}) {
 		assert_int_equal(longest_way({384, 0, 0}, mode, false), 2);
@@ -90,7 +90,7 @@ void minimal_ways_R01_R02(void **)
 	}
 }
 
-void nonminimal_ways_R03_R04(void **)
+TEST(nonminimal_ways_R03_R04)
 {
 	assert_in_range(longest_way({384, 0, 0}, DLV_NMIN_HASH, true), 3, 4);
 	assert_in_range(longest_way({256, 3, 2}, DLV_NMIN_HASH, true), 6, 10);
@@ -101,7 +101,7 @@ bool is(RoutingMode mode, Routing routing, uint8_t bias = 0)
 	return mode.routing == routing && mode.bias == bias;
 }
 
-void delivery_modes_R10_R12(void **)
+TEST(delivery_modes_R10_R12)
 {
 	assert_true(is(routing_mode(0, false), Routing::Adaptive, 0));
 	assert_true(is(routing_mode(DLV_ADAPTIVE1, false), Routing::Adaptive, 1));
@@ -125,13 +125,4 @@ void delivery_modes_R10_R12(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(every_shape_has_tables), cmocka_unit_test(wired_as_it_says),
-		cmocka_unit_test(minimal_ways_R01_R02),   cmocka_unit_test(nonminimal_ways_R03_R04),
-		cmocka_unit_test(delivery_modes_R10_R12),
-	};
-
-	return cmocka_run_group_tests_name("routes of the device", tests, nullptr, nullptr);
-}
+TEST_MAIN("routes of the device")

@@ -70,7 +70,7 @@ bool agree(const char *what, double one, double other, double of)
 }
 
 /* Nodes of the same chassis, of another one, of another group. */
-void shares_agree(void **)
+TEST(shares_agree)
 {
 	constexpr std::array<uint32_t, 3> PEERS{4, 16, 64};
 	constexpr uint32_t RUNS = 20000, BY_PACKETS = 200;
@@ -97,7 +97,7 @@ void shares_agree(void **)
 }
 
 /* Each single run takes all four tiles of both NICs alike, as its packets would (T04). */
-void a_run_takes_all_tiles_T04(void **)
+TEST(a_run_takes_all_tiles_T04)
 {
 	constexpr uint32_t DST = 64, QUAD = 4, FLITS = PACKETS * PACKET_FLITS;
 
@@ -208,7 +208,7 @@ void same_shares(const Scene &scene, uint32_t packets, uint32_t by_packets, uint
 }
 
 /* Nodes of the chassis, of another one straight ahead and across, of another group; 4 KiB to 1 MiB. */
-void adaptive_runs_on_a_quiet_network_R11(void **)
+TEST(adaptive_runs_on_a_quiet_network_R11)
 {
 	for (const uint32_t packets : {64U, 256U, 1024U, 16384U}) {
 		const uint32_t rounds = std::max(65536 / packets, 8U);
@@ -222,7 +222,7 @@ void adaptive_runs_on_a_quiet_network_R11(void **)
 }
 
 /* Minimal ways are booked when the first packet leaves, and have their turn again before the last one does (R10). */
-void adaptive_runs_on_a_loaded_network_R10(void **)
+TEST(adaptive_runs_on_a_loaded_network_R10)
 {
 	const std::vector<uint32_t> green{0}, blue{32, 33, 36, 37};
 
@@ -233,7 +233,7 @@ void adaptive_runs_on_a_loaded_network_R10(void **)
 }
 
 /* What one of them still has to send is not in the way of the other at once (R08). */
-void adaptive_runs_of_two_senders_R08(void **)
+TEST(adaptive_runs_of_two_senders_R08)
 {
 	for (const uint32_t packets : {256U, 1024U, 16384U}) {
 		const uint32_t rounds = std::max(65536 / packets, 8U);
@@ -247,15 +247,4 @@ void adaptive_runs_of_two_senders_R08(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(shares_agree),
-		cmocka_unit_test(a_run_takes_all_tiles_T04),
-		cmocka_unit_test(adaptive_runs_on_a_quiet_network_R11),
-		cmocka_unit_test(adaptive_runs_on_a_loaded_network_R10),
-		cmocka_unit_test(adaptive_runs_of_two_senders_R08),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -116,7 +116,7 @@ template <typename Send> double throughput(Senders &nics, uint64_t fill_ns, uint
  * so much that optical links would have to pass more than they do if no node talked to its own group. When all of it
  * goes to other groups they are the bound, 7.5 GB/s, of which non-minimal ways with two of them take a part.
  */
-void t41_global_bandwidth(void **)
+TEST(t41_global_bandwidth)
 {
 	constexpr uint32_t GROUP = 384;
 	constexpr double BOUND = 7.5;
@@ -140,7 +140,7 @@ void t41_global_bandwidth(void **)
 }
 
 /* L08, L10: long puts one way, and both ways at once, between two NICs. */
-void l10_both_ways(void **)
+TEST(l10_both_ways)
 {
 	const auto rate = [](uint32_t senders) {
 		Senders nics(ONE_ROUTER);
@@ -163,7 +163,7 @@ void l10_both_ways(void **)
  * Short packets over the one link between two routers, of one NIC and of four: as many as it passes, and no more. Of
  * its 5.25 GB/s requests make 0.686 payload, and 0.64 when responses to the other side take their part (P06).
  */
-void no_link_is_passed_faster_than_it_is_P06(void **)
+TEST(no_link_is_passed_faster_than_it_is_P06)
 {
 	constexpr uint32_t FLITS = request_flits(PacketKind::Put, 64);
 	const double link = double(TICKS_PER_NS) * 1e6 / double(flit_ticks(1'000'000, LINK_FACTORS[0][0]));
@@ -190,7 +190,7 @@ void no_link_is_passed_faster_than_it_is_P06(void **)
 }
 
 /* L01, L02: a put of 8 bytes takes 0.8 us, a get of as many 1.6. */
-void l01_l02_quiet_latencies(void **)
+TEST(l01_l02_quiet_latencies)
 {
 	Senders nics(ONE_ROUTER);
 	const uint64_t put = nics[0].send(PacketKind::Put, 1, 8, 0, 0).latency_ns;
@@ -202,7 +202,7 @@ void l01_l02_quiet_latencies(void **)
 }
 
 /* L15, L16: what the unit of a NIC does in a second for all others together, by where it finds word and translation. */
-void l15_l16_rates_of_atomics(void **)
+TEST(l15_l16_rates_of_atomics)
 {
 	const auto rate = [](bool hit, bool walked) {
 		Senders nics(ONE_ROUTER);
@@ -223,7 +223,7 @@ void l15_l16_rates_of_atomics(void **)
 }
 
 /* N20: the packet that finds the buffer full leaves when a response is back, and modelled time goes on to there. */
-void n20_blocks_in_modelled_time(void **)
+TEST(n20_blocks_in_modelled_time)
 {
 	Senders nics({8, 0, 0});
 	const uint64_t start = nics.now();
@@ -250,7 +250,7 @@ void n20_blocks_in_modelled_time(void **)
 
 /* R14: nobody injects while the network is quiet, modelled time goes on to its end, and then everything is as before.
  */
-void r14_quiesce_holds_injection(void **)
+TEST(r14_quiesce_holds_injection)
 {
 	constexpr uint64_t QUIET_NS = 30'000'000, LONGEST = Network::MAX_QUIESCE_NS;
 	Senders nics({8, 0, 0});
@@ -279,7 +279,7 @@ void r14_quiesce_holds_injection(void **)
 }
 
 /* However long a NIC has been at it, a neighbour's packet waits for what can be outstanding, not for all of that. */
-void nobody_waits_for_more_than_is_outstanding(void **)
+TEST(nobody_waits_for_more_than_is_outstanding)
 {
 	Senders nics({4, 0, 0});
 
@@ -300,7 +300,7 @@ void nobody_waits_for_more_than_is_outstanding(void **)
  * Responses that are to come when a NIC has sent what it has before do not keep others off their way until then: a put
  * against them waits for what is there, and no tile has anybody wait for it.
  */
-void responses_close_no_tile_ahead_of_their_time(void **)
+TEST(responses_close_no_tile_ahead_of_their_time)
 {
 	constexpr uint64_t TRAIN_NS = 400; /* of 64 packets at 10.24 GB/s */
 
@@ -331,7 +331,7 @@ void responses_close_no_tile_ahead_of_their_time(void **)
 
 /* R12: with one header packets get there in the order in which they left, short ones behind long ones, whoever else is
  * there. */
-void r12_ordered_packets_never_overtake(void **)
+TEST(r12_ordered_packets_never_overtake)
 {
 	Machine machine(GROUPS);
 	uint64_t random = 3, last = 0, waited = 0, at = NOW;
@@ -362,20 +362,4 @@ void r12_ordered_packets_never_overtake(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(t41_global_bandwidth),
-		cmocka_unit_test(l10_both_ways),
-		cmocka_unit_test(no_link_is_passed_faster_than_it_is_P06),
-		cmocka_unit_test(l01_l02_quiet_latencies),
-		cmocka_unit_test(l15_l16_rates_of_atomics),
-		cmocka_unit_test(n20_blocks_in_modelled_time),
-		cmocka_unit_test(r14_quiesce_holds_injection),
-		cmocka_unit_test(nobody_waits_for_more_than_is_outstanding),
-		cmocka_unit_test(responses_close_no_tile_ahead_of_their_time),
-		cmocka_unit_test(r12_ordered_packets_never_overtake),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

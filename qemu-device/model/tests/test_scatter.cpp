@@ -15,7 +15,7 @@ void select(Job &job, unsigned int shift, unsigned int bits)
 }
 
 /* 64, 128 or 256 bytes to each node of the job by one contiguous run of stores. */
-void contiguous_stores_N09(void **)
+TEST(contiguous_stores_N09)
 {
 	for (unsigned int shift : {6u, 7u, 8u}) {
 		Job job;
@@ -37,7 +37,7 @@ void contiguous_stores_N09(void **)
 }
 
 /* The same from the line, for one doorbell. */
-void line_through_the_window_N09(void **)
+TEST(line_through_the_window_N09)
 {
 	Job job;
 
@@ -68,7 +68,7 @@ void line_through_the_window_N09(void **)
 }
 
 /* N08: control words of the get window, with N09. */
-void gets_and_atomics_N08_N09(void **)
+TEST(gets_and_atomics_N08_N09)
 {
 	Job job;
 
@@ -88,7 +88,7 @@ void gets_and_atomics_N08_N09(void **)
 	assert_int_equal(job.close(), 0);
 }
 
-void what_crosses_a_part_is_refused(void **)
+TEST(what_crosses_a_part_is_refused)
 {
 	Job job;
 
@@ -105,7 +105,7 @@ void what_crosses_a_part_is_refused(void **)
 	assert_int_equal(job.word(1, 0), uint64_t(0x11223344) << 32);
 }
 
-void bits_without_sense(void **)
+TEST(bits_without_sense)
 {
 	Job job;
 
@@ -134,7 +134,7 @@ void bits_without_sense(void **)
 }
 
 /* Nodes that are not there fail by themselves; what reached others stays. */
-void nodes_beyond_the_job(void **)
+TEST(nodes_beyond_the_job)
 {
 	Job job;
 
@@ -166,7 +166,7 @@ void nodes_beyond_the_job(void **)
 
 /* Offsets go on at 0 behind the last one of 40 bits, from the descriptor's to the window's, and in the parts of nodes.
  */
-void window_over_the_end_of_offsets(void **)
+TEST(window_over_the_end_of_offsets)
 {
 	constexpr unsigned int HIGH = 50;
 	Job job;
@@ -201,17 +201,4 @@ void window_over_the_end_of_offsets(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(contiguous_stores_N09),
-		cmocka_unit_test(line_through_the_window_N09),
-		cmocka_unit_test(gets_and_atomics_N08_N09),
-		cmocka_unit_test(what_crosses_a_part_is_refused),
-		cmocka_unit_test(bits_without_sense),
-		cmocka_unit_test(nodes_beyond_the_job),
-		cmocka_unit_test(window_over_the_end_of_offsets),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -59,7 +59,7 @@ std::string read_file(const std::string &path)
 }
 
 /* A file that is not a fabric is left as it is, however it begins. */
-void test_files_of_others(void **)
+TEST(test_files_of_others)
 {
 	std::string image(1 << 20, 0);
 
@@ -78,7 +78,7 @@ void test_files_of_others(void **)
 }
 
 /* Whatever a member left that died, or died while it made the fabric, is made anew. */
-void test_files_of_the_dead(void **)
+TEST(test_files_of_the_dead)
 {
 	const auto word = [](uint64_t value) { return std::string(reinterpret_cast<const char *>(&value), 8); };
 
@@ -93,7 +93,7 @@ void test_files_of_the_dead(void **)
 }
 
 /* Names of sockets are made from the fabric's: a file that has such a name is not removed. */
-void test_file_in_place_of_the_socket(void **)
+TEST(test_file_in_place_of_the_socket)
 {
 	const std::string path = fabric_path();
 
@@ -150,7 +150,7 @@ Outcome on_small_disk(unsigned int kib)
 }
 
 /* There is room for all of the fabric, or the first member says that there is not: nobody meets a SIGBUS later. */
-void test_no_room(void **)
+TEST(test_no_room)
 {
 	const unsigned int all = 4 * (sizeof(aries::NodeSlot) + 4096) / 1024 + 256;
 	unsigned int refused = 0, done = 0;
@@ -177,7 +177,7 @@ void test_no_room(void **)
 }
 
 /* What a tick touches grows with the members that there are, not with the fabric. */
-void test_tick_of_a_large_fabric(void **)
+TEST(test_tick_of_a_large_fabric)
 {
 	const auto first_tick = [](uint32_t nodes) {
 		const FakeHost host(fabric_path(), 0, {.nodes = nodes});
@@ -195,15 +195,4 @@ void test_tick_of_a_large_fabric(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_files_of_the_dead),
-		cmocka_unit_test(test_file_in_place_of_the_socket),
-		cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_tick_of_a_large_fabric),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -28,7 +28,7 @@ std::vector<uint8_t> payload_of(size_t bytes)
 }
 
 /* Every length comes as it was sent, in as many bytes as the description tells. */
-void what_is_sent_is_what_comes_Q12_Q14_Q15(void **)
+TEST(what_is_sent_is_what_comes_Q12_Q14_Q15)
 {
 	for (uint32_t bytes = 0; bytes <= chip::ELITE5.packets.most_payload; bytes++) {
 		const auto payload = payload_of(bytes);
@@ -42,7 +42,7 @@ void what_is_sent_is_what_comes_Q12_Q14_Q15(void **)
 }
 
 /* The places of the fields: an eight-byte header, then one of four bytes behind 256. */
-void headers_Q13(void **)
+TEST(headers_Q13)
 {
 	const auto sent = encode_segments(HEADER, payload_of(300), 7);
 
@@ -60,7 +60,7 @@ void headers_Q13(void **)
 }
 
 /* The value that everybody's CRC of this kind has. */
-void crc_of_32_bits_Q14(void **)
+TEST(crc_of_32_bits_Q14)
 {
 	const char *const text = "123456789";
 	const auto *const bytes = reinterpret_cast<const uint8_t *>(text);
@@ -70,7 +70,7 @@ void crc_of_32_bits_Q14(void **)
 }
 
 /* Any bit, and any burst of up to 16, of a header or of what is behind it. */
-void damage_is_seen_Q13_Q14(void **)
+TEST(damage_is_seen_Q13_Q14)
 {
 	for (const uint32_t bytes : {16u, 600u}) {
 		const auto sent = encode_segments(HEADER, payload_of(bytes), 99);
@@ -100,7 +100,7 @@ void damage_is_seen_Q13_Q14(void **)
 }
 
 /* What ends early or late, segments that are of different packets, and noise. */
-void what_is_no_packet(void **)
+TEST(what_is_no_packet)
 {
 	const auto sent = encode_segments(HEADER, payload_of(700), 5);
 	auto longer = sent;
@@ -131,7 +131,7 @@ void what_is_no_packet(void **)
 	}
 }
 
-void what_cannot_be_sent(void **)
+TEST(what_cannot_be_sent)
 {
 	const auto refused = [](const SegmentFields &header, size_t bytes, const char *word) {
 		try {
@@ -149,16 +149,4 @@ void what_cannot_be_sent(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_sent_is_what_comes_Q12_Q14_Q15),
-		cmocka_unit_test(headers_Q13),
-		cmocka_unit_test(crc_of_32_bits_Q14),
-		cmocka_unit_test(damage_is_seen_Q13_Q14),
-		cmocka_unit_test(what_is_no_packet),
-		cmocka_unit_test(what_cannot_be_sent),
-	};
-
-	return cmocka_run_group_tests_name("segments", tests, nullptr, nullptr);
-}
+TEST_MAIN("segments")

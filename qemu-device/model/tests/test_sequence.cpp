@@ -122,7 +122,7 @@ struct Memories {
 };
 
 /* N19: what the fault knobs do to a sequence is what they say. */
-void test_arrivals(void **)
+TEST(test_arrivals)
 {
 	aries::Faults faults;
 	std::mt19937 random(1);
@@ -155,7 +155,7 @@ void test_arrivals(void **)
 }
 
 /* N19, N18: random transfers whose packets come in any order and twice: the same memory, one event. */
-void test_any_order(void **)
+TEST(test_any_order)
 {
 	Pair p;
 	std::mt19937 random(19);
@@ -186,7 +186,7 @@ void test_any_order(void **)
 }
 
 /* N19: the copy of an atomic, or of a CQ write, is not executed. */
-void test_atomics_once(void **)
+TEST(test_atomics_once)
 {
 	Pair p;
 	std::mt19937_64 random(7);
@@ -233,7 +233,7 @@ void test_atomics_once(void **)
 }
 
 /* N27, P18: whatever packet is lost, one event tells TIMEOUT in bounded modelled time; nothing is left of the try. */
-void test_lost(void **)
+TEST(test_lost)
 {
 	Pair p;
 	std::mt19937 random(27);
@@ -272,7 +272,7 @@ void test_lost(void **)
 }
 
 /* N27: a lost response tells TIMEOUT, too, but the target has done what it was asked, with its event, and once. */
-void test_lost_responses(void **)
+TEST(test_lost_responses)
 {
 	Pair p;
 	std::mt19937 random(28);
@@ -306,7 +306,7 @@ void test_lost_responses(void **)
 }
 
 /* The same for single words: executed once, however many copies come, and nothing is stored at home. */
-void test_lost_responses_of_words(void **)
+TEST(test_lost_responses_of_words)
 {
 	Pair p;
 	uint64_t word = p.word() = 5;
@@ -342,7 +342,7 @@ void test_lost_responses_of_words(void **)
 }
 
 /* Of a block get the chunk with the lost packet is missing and no other; a block put is there as a whole. */
-void test_lost_response_of_a_chunk(void **)
+TEST(test_lost_response_of_a_chunk)
 {
 	constexpr uint64_t CHUNK = 1 << 20;
 	constexpr unsigned int NEAR = 100, FAR = 101;
@@ -379,7 +379,7 @@ void test_lost_response_of_a_chunk(void **)
 }
 
 /* N19: many descriptors at once, each with a sequence of its own. */
-void test_many_threads(void **)
+TEST(test_many_threads)
 {
 	Pair p;
 	constexpr unsigned int THREADS = 4;
@@ -407,18 +407,4 @@ void test_many_threads(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_arrivals),
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_atomics_once),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_lost_responses),
-		cmocka_unit_test(test_lost_responses_of_words),
-		cmocka_unit_test(test_lost_response_of_a_chunk),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

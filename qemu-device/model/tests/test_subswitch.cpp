@@ -88,7 +88,7 @@ std::vector<std::pair<const char *, topology::Machine>> machines()
 	};
 }
 
-void sub_switches_by_input_channel_P13_P15(void **)
+TEST(sub_switches_by_input_channel_P13_P15)
 {
 	uint32_t circles = 0;
 
@@ -113,11 +113,4 @@ void sub_switches_by_input_channel_P13_P15(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(sub_switches_by_input_channel_P13_P15),
-	};
-
-	return cmocka_run_group_tests_name("subswitch", tests, nullptr, nullptr);
-}
+TEST_MAIN("subswitch")

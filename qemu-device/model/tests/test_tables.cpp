@@ -30,7 +30,7 @@ std::vector<uint8_t> tiles_of(const RouterTables &at, Ports entry)
 }
 
 /* Some 2 KB a router, tens of MB for the largest machine; every router reaches every router and group (R07, T12). */
-void tables_of_the_largest_machine_R07_T12(void **)
+TEST(tables_of_the_largest_machine_R07_T12)
 {
 	const RoutedMachine net(build_aries({.groups = 241}));
 	const Built &built = net.built;
@@ -57,7 +57,7 @@ void tables_of_the_largest_machine_R07_T12(void **)
 }
 
 /* Classes of links ascend on every way inside a group, green before black before blue: no circle there (P13, R16). */
-void classes_ascend_P13_R16(void **)
+TEST(classes_ascend_P13_R16)
 {
 	const RoutedMachine net(build_aries({.groups = 241}));
 	const auto check = [&](uint32_t router, Ports entry, auto next_entry) {
@@ -83,7 +83,7 @@ void classes_ascend_P13_R16(void **)
 }
 
 /* What an entry holds, against the wiring: each tile leads to a router that is one hop nearer. */
-void entries_agree_with_the_wiring_R01_R05_R07(void **)
+TEST(entries_agree_with_the_wiring_R01_R05_R07)
 {
 	for (const AriesShape &shape : {AriesShape{.groups = 2}, AriesShape{.groups = 3, .last_group_chassis = 2},
 					AriesShape{.groups = 5, .chassis = 3, .slots = 5, .cables_per_pair = 1}}) {
@@ -160,7 +160,7 @@ void check_detours(const Machine &machine, const Failures &failures)
 		assert_false(dead.contains(net.tables.router_at(root)));
 }
 
-void failures_leave_the_tables_R14(void **)
+TEST(failures_leave_the_tables_R14)
 {
 	const Machine machine = build_aries({.groups = 3, .chassis = 3, .slots = 6});
 
@@ -178,7 +178,7 @@ void failures_leave_the_tables_R14(void **)
 }
 
 /* Of three black links the others carry on (R14). */
-void parallel_links_carry_on_R14(void **)
+TEST(parallel_links_carry_on_R14)
 {
 	const Machine machine = build_aries({.groups = 1});
 	const std::vector<uint32_t> black = links_of(machine, "black");
@@ -200,7 +200,7 @@ void parallel_links_carry_on_R14(void **)
 }
 
 /* A pair of groups without links: in every mode packets go by a third group, and no others do (R14). */
-void groups_without_links_use_a_third_R14(void **)
+TEST(groups_without_links_use_a_third_R14)
 {
 	const Machine machine = build_canonical({.p = 2, .a = 4, .h = 2});
 	Failures failures;
@@ -245,7 +245,7 @@ void groups_without_links_use_a_third_R14(void **)
 }
 
 /* What is cut off is named, and nothing else is lost (R14). */
-void what_is_cut_off_is_named_R14(void **)
+TEST(what_is_cut_off_is_named_R14)
 {
 	const Machine machine = build_aries({.groups = 3, .chassis = 2, .slots = 3});
 	Failures failures;
@@ -285,7 +285,7 @@ void what_is_cut_off_is_named_R14(void **)
 }
 
 /* Tables change while a packet is on its way to a root that is out now: it goes on without (R14). */
-void lost_root_is_given_up_R14(void **)
+TEST(lost_root_is_given_up_R14)
 {
 	const Machine machine = build_aries({.groups = 1, .chassis = 3, .slots = 4});
 	const RoutedMachine before(machine);
@@ -317,7 +317,7 @@ std::string refusal(const Machine &machine, const Policy &policy = {}, const Fai
 	return {};
 }
 
-void bad_input_is_named(void **)
+TEST(bad_input_is_named)
 {
 	const Machine good = build_aries({.groups = 2, .chassis = 2, .slots = 2});
 	Machine bad = good;
@@ -338,19 +338,4 @@ void bad_input_is_named(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_the_largest_machine_R07_T12),
-		cmocka_unit_test(classes_ascend_P13_R16),
-		cmocka_unit_test(entries_agree_with_the_wiring_R01_R05_R07),
-		cmocka_unit_test(failures_leave_the_tables_R14),
-		cmocka_unit_test(parallel_links_carry_on_R14),
-		cmocka_unit_test(groups_without_links_use_a_third_R14),
-		cmocka_unit_test(what_is_cut_off_is_named_R14),
-		cmocka_unit_test(lost_root_is_given_up_R14),
-		cmocka_unit_test(bad_input_is_named),
-	};
-
-	return cmocka_run_group_tests_name("tables", tests, nullptr, nullptr);
-}
+TEST_MAIN("tables")

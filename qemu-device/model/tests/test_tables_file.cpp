@@ -59,7 +59,7 @@ void assert_has(const std::string &text, const char *word)
 		fail_msg("'%s' has no '%s'", text.c_str(), word);
 }
 
-void what_comes_back_decides_alike(void **)
+TEST(what_comes_back_decides_alike)
 {
 	const Damaged d;
 	const Tables before = d.tables();
@@ -94,7 +94,7 @@ void what_comes_back_decides_alike(void **)
 	assert_true(ways > 10000);
 }
 
-void every_damaged_word_is_seen(void **)
+TEST(every_damaged_word_is_seen)
 {
 	const Damaged d;
 	std::vector<std::byte> bytes = d.bytes();
@@ -109,7 +109,7 @@ void every_damaged_word_is_seen(void **)
 		assert_true(!d.refused(std::span(bytes).first(length)).empty());
 }
 
-void reasons(void **)
+TEST(reasons)
 {
 	const Damaged d;
 	std::vector<std::byte> bytes = d.bytes();
@@ -148,7 +148,7 @@ std::vector<std::byte> sealed(std::vector<std::byte> bytes)
 }
 
 /* A list says more than there is, also so much that its length in bytes is small again; and a file that just ends. */
-void lists_that_are_longer_than_the_file(void **)
+TEST(lists_that_are_longer_than_the_file)
 {
 	constexpr size_t FIRST = 64; /* number of failed links, four bytes each: behind the header */
 	const Damaged d;
@@ -170,7 +170,7 @@ void lists_that_are_longer_than_the_file(void **)
 }
 
 /* Whoever can write the file can compute a checksum. decide() would believe each of these. */
-void what_decide_would_trip_over_is_refused(void **)
+TEST(what_decide_would_trip_over_is_refused)
 {
 	const Damaged d;
 
@@ -207,7 +207,7 @@ void what_decide_would_trip_over_is_refused(void **)
 }
 
 /* A router that is cut off has no entry with a tile, and yet a NIC whose packets ask it. */
-void a_router_that_is_cut_off_has_no_output(void **)
+TEST(a_router_that_is_cut_off_has_no_output)
 {
 	const topology::Machine machine = topology::machine_of(Dragonfly({96, 4, 2}));
 	Failures failures;
@@ -243,16 +243,4 @@ void a_router_that_is_cut_off_has_no_output(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_back_decides_alike),
-		cmocka_unit_test(every_damaged_word_is_seen),
-		cmocka_unit_test(reasons),
-		cmocka_unit_test(lists_that_are_longer_than_the_file),
-		cmocka_unit_test(what_decide_would_trip_over_is_refused),
-		cmocka_unit_test(a_router_that_is_cut_off_has_no_output),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

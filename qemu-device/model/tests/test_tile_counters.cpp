@@ -41,7 +41,7 @@ uint64_t total(const Network &net, uint32_t router, bool processor, uint32_t whi
 }
 
 /* P12: a put of one class through one router is seen once in each direction, on the first channel of its class. */
-void neighbours_count_at_processor_tiles_P12(void **)
+TEST(neighbours_count_at_processor_tiles_P12)
 {
 	for (uint32_t flits : {14u, 500u, 5000u}) {
 		Machine m(aries::ONE_ROUTER);
@@ -65,7 +65,7 @@ void neighbours_count_at_processor_tiles_P12(void **)
 }
 
 /* What leaves a router by a link is what comes in at the other end of it, channel by channel. */
-void both_ends_of_a_link_agree(void **)
+TEST(both_ends_of_a_link_agree)
 {
 	Machine m(aries::GROUPS);
 	std::map<uint32_t, uint64_t> used; /* flits by channel */
@@ -115,7 +115,7 @@ void both_ends_of_a_link_agree(void **)
 }
 
 /* Time that heads wait is told at the tile where they wait and at the one that they wait for, in cycles of 875 MHz. */
-void stalls_are_time_that_heads_wait(void **)
+TEST(stalls_are_time_that_heads_wait)
 {
 	constexpr uint32_t FLITS = 90;
 	constexpr uint64_t WAIT = 80000; /* ns */
@@ -145,7 +145,7 @@ void stalls_are_time_that_heads_wait(void **)
 }
 
 /* Where there is nothing there are zeros. */
-void strangers_are_quiet(void **)
+TEST(strangers_are_quiet)
 {
 	Machine m(aries::CHASSIS);
 
@@ -156,7 +156,7 @@ void strangers_are_quiet(void **)
 }
 
 /* P09, P10: what the LCB does is counted at the sending side. */
-void replays_are_counted_P09(void **)
+TEST(replays_are_counted_P09)
 {
 	Machine m(aries::CHASSIS);
 
@@ -170,7 +170,7 @@ void replays_are_counted_P09(void **)
 }
 
 /* Every name once, in the form that tools for XC systems take apart. */
-void names_are_those_of_sites(void **)
+TEST(names_are_those_of_sites)
 {
 	std::map<std::string, unsigned int> names;
 
@@ -200,7 +200,7 @@ uint64_t shown(FakeHost &host, uint32_t tile, uint32_t which)
 }
 
 /* P03: a put of 64 bytes is 14 flits of request and one of response, as a driver sees it. */
-void registers_show_the_nics_own_router_P03(void **)
+TEST(registers_show_the_nics_own_router_P03)
 {
 	for (uint32_t place : {0u, 5u}) { /* on the same router, on the next one */
 		Pair p({.machine_nodes = 8}, place);
@@ -237,17 +237,4 @@ void registers_show_the_nics_own_router_P03(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(neighbours_count_at_processor_tiles_P12),
-		cmocka_unit_test(both_ends_of_a_link_agree),
-		cmocka_unit_test(stalls_are_time_that_heads_wait),
-		cmocka_unit_test(strangers_are_quiet),
-		cmocka_unit_test(replays_are_counted_P09),
-		cmocka_unit_test(names_are_those_of_sites),
-		cmocka_unit_test(registers_show_the_nics_own_router_P03),
-	};
-
-	return cmocka_run_group_tests_name("tile_counters", tests, nullptr, nullptr);
-}
+TEST_MAIN("tile_counters")

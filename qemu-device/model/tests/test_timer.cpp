@@ -52,7 +52,7 @@ bool serve(FakeHost &host)
 }
 
 /* N25: all nodes read one clock, also those that come later or were reset; it goes on at the pace of the host's. */
-void test_clock(void **)
+TEST(test_clock)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
@@ -87,7 +87,7 @@ void test_clock(void **)
 	assert_int_equal(a.read(ARIES_CLK_NOW + 16, 8), UINT64_MAX);
 }
 
-void test_once(void **)
+TEST(test_once)
 {
 	FakeHost host(fabric_path(), 0);
 
@@ -121,7 +121,7 @@ void test_once(void **)
 }
 
 /* N25: regular interrupts, on one grid at all nodes. */
-void test_periodic(void **)
+TEST(test_periodic)
 {
 	const std::string path = fabric_path();
 	FakeHost a(path, 0), b(path, 1);
@@ -168,7 +168,7 @@ void test_periodic(void **)
 	assert_int_equal(a.irqs[5], irqs + 1);
 }
 
-void test_earliest_is_asked_for(void **)
+TEST(test_earliest_is_asked_for)
 {
 	FakeHost host(fabric_path(), 0);
 
@@ -192,7 +192,7 @@ void test_earliest_is_asked_for(void **)
 	assert_int_equal(host.read(ARIES_TMR_COMPARE_N(0), 8), 0);
 }
 
-void test_refusals(void **)
+TEST(test_refusals)
 {
 	FakeHost host(fabric_path(), 0);
 	auto refused = [&](uint64_t period, uint32_t ctl) {
@@ -224,7 +224,7 @@ void test_refusals(void **)
 }
 
 /* Several processors start and stop timers while they come. */
-void test_threads(void **)
+TEST(test_threads)
 {
 	FakeHost host(fabric_path(), 0);
 	std::atomic<bool> stop{false};
@@ -261,13 +261,4 @@ void test_threads(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_clock),    cmocka_unit_test(test_once),
-		cmocka_unit_test(test_periodic), cmocka_unit_test(test_earliest_is_asked_for),
-		cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

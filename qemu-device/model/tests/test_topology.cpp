@@ -27,7 +27,7 @@ uint32_t wired(const Dragonfly &topo, uint32_t router, TileKind kind)
 }
 
 /* What a machine has of them is in test_build_aries (T02). */
-void tiles_by_kind(void **)
+TEST(tiles_by_kind)
 {
 	std::array<uint32_t, 4> count{};
 
@@ -39,7 +39,7 @@ void tiles_by_kind(void **)
 	assert_int_equal(count[3], 8);
 }
 
-void sizes_T01_T07_T12(void **)
+TEST(sizes_T01_T07_T12)
 {
 	const Dragonfly two({2, 0, 0});
 	const Dragonfly chassis({64, 0, 0});
@@ -70,7 +70,7 @@ bool refused(DragonflyShape shape, const char *word)
 	return thrown && reason.find(word) != std::string::npos && reason.find('\n') == std::string::npos;
 }
 
-void impossible_sizes_have_a_reason_T11(void **)
+TEST(impossible_sizes_have_a_reason_T11)
 {
 	assert_true(refused({0, 0, 0}, "at least one node"));
 	assert_true(refused({64, 17, 0}, "at most 16"));
@@ -85,7 +85,7 @@ void impossible_sizes_have_a_reason_T11(void **)
 	assert_true(refused({13, 1, 1}, "3 groups"));
 }
 
-void every_size_up_to_256_can_be_built(void **)
+TEST(every_size_up_to_256_can_be_built)
 {
 	for (uint32_t nodes = 1; nodes <= 256; nodes++) {
 		for (DragonflyShape shape :
@@ -100,7 +100,7 @@ void every_size_up_to_256_can_be_built(void **)
 	}
 }
 
-void places_are_one_to_one(void **)
+TEST(places_are_one_to_one)
 {
 	for (DragonflyShape shape : {DragonflyShape{92544, 0, 0}, {64, 2, 2}, {100, 0, 0}, {250, 5, 3}}) {
 		const Dragonfly topo(shape);
@@ -120,7 +120,7 @@ void places_are_one_to_one(void **)
 }
 
 /* Each link is the other end of its other end, and both ends are of one kind. */
-void links_have_two_ends(void **)
+TEST(links_have_two_ends)
 {
 	for (DragonflyShape shape : {DragonflyShape{64, 2, 2},
 				     {176, 2, 2},
@@ -152,7 +152,7 @@ void links_have_two_ends(void **)
 	}
 }
 
-void group_wiring_T08_T09(void **)
+TEST(group_wiring_T08_T09)
 {
 	const Dragonfly topo({384, 0, 0});
 	std::map<std::pair<uint32_t, uint32_t>, uint32_t> links;
@@ -184,7 +184,7 @@ void group_wiring_T08_T09(void **)
 }
 
 /* T21: links that cross a cut through the middle of either dimension. */
-void group_bisection_T21(void **)
+TEST(group_bisection_T21)
 {
 	const Dragonfly topo({384, 0, 0});
 	uint32_t green = 0;
@@ -203,7 +203,7 @@ void group_bisection_T21(void **)
 	assert_int_equal(black, 432);
 }
 
-void global_wiring_T10_T11_T25(void **)
+TEST(global_wiring_T10_T11_T25)
 {
 	struct {
 		uint32_t groups;
@@ -233,7 +233,7 @@ void global_wiring_T10_T11_T25(void **)
 }
 
 /* blue_link() and far_end() tell the same story, link by link. */
-void global_links_are_numbered_alike_at_both_ends(void **)
+TEST(global_links_are_numbered_alike_at_both_ends)
 {
 	const Dragonfly topo({176, 2, 2});
 	std::set<std::pair<uint32_t, uint32_t>> seen;
@@ -255,7 +255,7 @@ void global_links_are_numbered_alike_at_both_ends(void **)
 }
 
 /* T37: six groups with 48 cables each: every router is connected to every other group, by two links. */
-void six_groups_reach_each_other_from_every_router_T37(void **)
+TEST(six_groups_reach_each_other_from_every_router_T37)
 {
 	const Dragonfly topo({6 * 384, 0, 0});
 
@@ -270,7 +270,7 @@ void six_groups_reach_each_other_from_every_router_T37(void **)
 	}
 }
 
-void rates_T19_T20_P17(void **)
+TEST(rates_T19_T20_P17)
 {
 	assert_int_equal(raw_mbit_per_s(Medium::Electrical), 42000);
 	assert_int_equal(raw_mbit_per_s(Medium::Optical), 37500);
@@ -284,22 +284,4 @@ void rates_T19_T20_P17(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(tiles_by_kind),
-		cmocka_unit_test(sizes_T01_T07_T12),
-		cmocka_unit_test(impossible_sizes_have_a_reason_T11),
-		cmocka_unit_test(every_size_up_to_256_can_be_built),
-		cmocka_unit_test(places_are_one_to_one),
-		cmocka_unit_test(links_have_two_ends),
-		cmocka_unit_test(group_wiring_T08_T09),
-		cmocka_unit_test(group_bisection_T21),
-		cmocka_unit_test(global_wiring_T10_T11_T25),
-		cmocka_unit_test(global_links_are_numbered_alike_at_both_ends),
-		cmocka_unit_test(six_groups_reach_each_other_from_every_router_T37),
-		cmocka_unit_test(rates_T19_T20_P17),
-	};
-
-	return cmocka_run_group_tests_name("topology", tests, nullptr, nullptr);
-}
+TEST_MAIN("topology")

@@ -45,7 +45,7 @@ uint32_t distance(const Machine &machine, const TorusShape &shape, uint32_t a, u
  * Every pair, of large machines those from some routers, hashed and adaptive: as many hops as the shortest way has,
  * dimension after dimension.
  */
-void every_pair_by_the_shortest_way_G29(void **)
+TEST(every_pair_by_the_shortest_way_G29)
 {
 	std::vector<Hop> way;
 
@@ -78,7 +78,7 @@ uint32_t size_of(const Torus &net, size_t axis)
  * Second opinion on lengths: of all pairs of routers, a router and itself included, the formula of a ring or row for
  * each axis; the same counted over the links alone, whose pairs of nodes leave out a node and itself.
  */
-void mean_hops_are_those_of_rings(void **)
+TEST(mean_hops_are_those_of_rings)
 {
 	std::vector<Hop> way;
 
@@ -139,7 +139,7 @@ std::vector<double> loads_of_uniform_traffic(const Torus &net)
  * Uniform traffic loads all links of a dimension that closes with exactly the same: half of the mean steps in it for
  * each pair of its routers. In a row that does not close a link carries all from one side of it to the other.
  */
-void loads_are_equal_along_each_axis_G53(void **)
+TEST(loads_are_equal_along_each_axis_G53)
 {
 	for (const TorusShape &shape :
 	     {TorusShape{4, 4, 4}, TorusShape{5, 12, 3}, TorusShape{8, 4, 2}, TorusShape{3, 10, 4, true}}) {
@@ -171,7 +171,7 @@ void loads_are_equal_along_each_axis_G53(void **)
  * What links allow of uniform traffic, by those loads: z is the first to be full on 10 x 16 x 24 nodes, and then the
  * machine passes twice its bisection, 5990 GB/s with 4.68 a link (G53, G54).
  */
-void uniform_traffic_is_bound_by_the_bisection_G53_G54(void **)
+TEST(uniform_traffic_is_bound_by_the_bisection_G53_G54)
 {
 	const struct {
 		uint32_t x, y, z;
@@ -200,7 +200,7 @@ void uniform_traffic_is_bound_by_the_bisection_G53_G54(void **)
 }
 
 /* Uniform traffic by hash loads all links of a dimension that closes alike, also where it has but two routers. */
-void links_of_a_dimension_are_loaded_alike_G06(void **)
+TEST(links_of_a_dimension_are_loaded_alike_G06)
 {
 	for (const TorusShape &shape : {TorusShape{4, 4, 4}, TorusShape{5, 12, 3}, TorusShape{8, 8, 2}}) {
 		const Torus net(shape);
@@ -239,7 +239,7 @@ void links_of_a_dimension_are_loaded_alike_G06(void **)
 }
 
 /* With two channels and a dateline there is none, whole or with links that have failed; with one there is. */
-void no_circle_of_waits_G18(void **)
+TEST(no_circle_of_waits_G18)
 {
 	for (const TorusShape &shape : shapes()) {
 		const Machine machine = build_torus(shape);
@@ -257,7 +257,7 @@ void no_circle_of_waits_G18(void **)
  * With one channel all circles lie in one ring, going one way: what a rule about room in rings can keep open. So with
  * the channels of a ring and way taken as one there is none.
  */
-void circles_with_one_channel_are_rings_G18(void **)
+TEST(circles_with_one_channel_are_rings_G18)
 {
 	for (const TorusShape &shape : shapes()) {
 		const Torus net(shape, 1);
@@ -270,7 +270,7 @@ void circles_with_one_channel_are_rings_G18(void **)
  * With one channel packets keep to rings of single links, and no ring's packets wait for room in a parallel one, also
  * where single links are out: then the ring of such a link is not used, or all are opened where they are weakest.
  */
-void circles_with_one_channel_are_rings_of_links_G18_G57(void **)
+TEST(circles_with_one_channel_are_rings_of_links_G18_G57)
 {
 	for (const TorusShape &shape :
 	     {TorusShape{4, 6, 3}, TorusShape{5, 6, 1}, TorusShape{1, 8, 4}, TorusShape{4, 6, 3, true}}) {
@@ -307,7 +307,7 @@ void circles_with_one_channel_are_rings_of_links_G18_G57(void **)
 }
 
 /* G57: parallel links first; then the long way round, as long as it has to be; nothing goes over what is out. */
-void failed_links_G57(void **)
+TEST(failed_links_G57)
 {
 	const TorusShape shape{6, 4, 5};
 	const Machine machine = build_torus(shape);
@@ -342,7 +342,7 @@ void failed_links_G57(void **)
 }
 
 /* A link that is down, but still in the tables, is passed over; if all are there is no way, and nobody is told one. */
-void links_that_are_down(void **)
+TEST(links_that_are_down)
 {
 	const Torus net({6, 4, 5});
 	const uint32_t next = net.tables.router_at({1, 0, 0});
@@ -363,7 +363,7 @@ void links_that_are_down(void **)
 }
 
 /* Jaguar, 25 x 32 x 24 nodes: 9,600 routers in at most 10 MB, with an entry for each coordinate. */
-void tables_are_the_sum_of_the_axes_G55(void **)
+TEST(tables_are_the_sum_of_the_axes_G55)
 {
 	const TorusTables tables(build_torus({25, 32, 24}));
 
@@ -391,7 +391,7 @@ template <typename Change> void refused(const char *word, Change change)
 	}
 }
 
-void what_is_no_torus(void **)
+TEST(what_is_no_torus)
 {
 	const Machine machine = build_torus({4, 4, 4});
 
@@ -427,22 +427,4 @@ void what_is_no_torus(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(every_pair_by_the_shortest_way_G29),
-		cmocka_unit_test(mean_hops_are_those_of_rings),
-		cmocka_unit_test(loads_are_equal_along_each_axis_G53),
-		cmocka_unit_test(uniform_traffic_is_bound_by_the_bisection_G53_G54),
-		cmocka_unit_test(links_of_a_dimension_are_loaded_alike_G06),
-		cmocka_unit_test(no_circle_of_waits_G18),
-		cmocka_unit_test(circles_with_one_channel_are_rings_G18),
-		cmocka_unit_test(circles_with_one_channel_are_rings_of_links_G18_G57),
-		cmocka_unit_test(failed_links_G57),
-		cmocka_unit_test(links_that_are_down),
-		cmocka_unit_test(tables_are_the_sum_of_the_axes_G55),
-		cmocka_unit_test(what_is_no_torus),
-	};
-
-	return cmocka_run_group_tests_name("torus", tests, nullptr, nullptr);
-}
+TEST_MAIN("torus")

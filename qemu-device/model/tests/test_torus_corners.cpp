@@ -43,7 +43,7 @@ uint32_t rank_of(const TorusRouter &router, uint32_t tile)
 }
 
 /* Machines of every class with a router out: all others reach each other, never over it, by directions that ascend. */
-void a_dead_corner_is_gone_round_G57(void **)
+TEST(a_dead_corner_is_gone_round_G57)
 {
 	std::vector<Hop> way;
 
@@ -72,7 +72,7 @@ void a_dead_corner_is_gone_round_G57(void **)
 }
 
 /* Where dimension order reaches all, if only by the long way round, it stays. */
-void dimension_order_stays_where_it_loses_nothing_G57(void **)
+TEST(dimension_order_stays_where_it_loses_nothing_G57)
 {
 	const TorusShape cube{6, 4, 5}, ring{1, 2, 8};
 	const Machine machine = build_torus(cube), round = build_torus(ring);
@@ -192,7 +192,7 @@ uint32_t check_ways(const Torus &net, const Torus &whole, const std::set<uint32_
  * Against a search of another kind, with many failures: who is lost, that the order of directions is the best of the
  * eight, and that detours are as short as can be. What goes the usual way is as long as it is without failures.
  */
-void ways_by_directions_are_the_shortest_G57(void **)
+TEST(ways_by_directions_are_the_shortest_G57)
 {
 	uint32_t orders = 0, longer = 0;
 	uint64_t all_lost = 0;
@@ -223,7 +223,7 @@ void ways_by_directions_are_the_shortest_G57(void **)
  * Random routers and neighbours out, in machines of every class: with two channels and a dateline there is no circle of
  * waits; with one all circles lie in one ring. Class 2, 768 routers, takes ten seconds: with OPENGNI_SLOW.
  */
-void no_circle_of_waits_by_directions_G18_G57(void **)
+TEST(no_circle_of_waits_by_directions_G18_G57)
 {
 	const bool slow = getenv("OPENGNI_SLOW"); // NOLINT(concurrency-mt-unsafe)
 	uint32_t by_directions = 0;
@@ -249,7 +249,7 @@ void no_circle_of_waits_by_directions_G18_G57(void **)
 }
 
 /* Two neighbours of 40 cabinets out, as a blade is that is taken away: lists of some bytes for each router and each. */
-void lists_are_small_G55_G57(void **)
+TEST(lists_are_small_G55_G57)
 {
 	const Machine machine = build_torus({.of = TorusClass::Class3, .cabinets = 10, .rows = 4});
 	const TorusTables whole(machine), tables(machine, 1, {{}, {400, 400 + 24}});
@@ -265,15 +265,4 @@ void lists_are_small_G55_G57(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_dead_corner_is_gone_round_G57),
-		cmocka_unit_test(dimension_order_stays_where_it_loses_nothing_G57),
-		cmocka_unit_test(ways_by_directions_are_the_shortest_G57),
-		cmocka_unit_test(no_circle_of_waits_by_directions_G18_G57),
-		cmocka_unit_test(lists_are_small_G55_G57),
-	};
-
-	return cmocka_run_group_tests_name("torus_corners", tests, nullptr, nullptr);
-}
+TEST_MAIN("torus_corners")

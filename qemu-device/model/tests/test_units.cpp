@@ -18,7 +18,7 @@ namespace
 {
 
 /* 6 + 5 commands of the first generation, 12 + 12 in two widths of the second, each cached or not. */
-void test_commands(void **)
+TEST(test_commands)
 {
 	unsigned int known = 0, fetching = 0;
 
@@ -37,7 +37,7 @@ void test_commands(void **)
 }
 
 /* Entries are free in the order in which responses come back, whatever the order of requests. */
-void test_outstanding(void **)
+TEST(test_outstanding)
 {
 	constexpr uint64_t NOW = 1'000'000;
 	Orb orb;
@@ -70,7 +70,7 @@ void test_outstanding(void **)
 
 /* What is longer than the buffer goes through it in parts; a smaller limit holds at once; who is slow is not entered.
  */
-void test_limits_of_outstanding(void **)
+TEST(test_limits_of_outstanding)
 {
 	constexpr uint64_t NOW = 1'000'000;
 	Orb orb;
@@ -134,7 +134,7 @@ private:
 };
 
 /* Trains of any length leave as if each entry were looked at, whether their responses come in turn or in between. */
-void test_trains_of_outstanding(void **)
+TEST(test_trains_of_outstanding)
 {
 	std::mt19937_64 random(38);
 
@@ -166,7 +166,7 @@ void test_trains_of_outstanding(void **)
 	}
 }
 
-void test_sequence_ids(void **)
+TEST(test_sequence_ids)
 {
 	SsidPool pool;
 	std::set<unsigned int> taken;
@@ -201,7 +201,7 @@ void test_sequence_ids(void **)
 	assert_false(clash);
 }
 
-void test_runs(void **)
+TEST(test_runs)
 {
 	uint8_t memory[64];
 	RunList<3> list;
@@ -218,7 +218,7 @@ void test_runs(void **)
 }
 
 /* Every way to cut 16 bytes into two runs on each side. */
-void test_copies(void **)
+TEST(test_copies)
 {
 	for (unsigned int i = 1; i < 16; i++) {
 		for (unsigned int j = 1; j < 16; j++) {
@@ -255,7 +255,7 @@ void test_copies(void **)
 }
 
 /* Source and target of a loopback transfer may overlap. */
-void test_overlap(void **)
+TEST(test_overlap)
 {
 	uint8_t memory[4096 + 64];
 
@@ -272,7 +272,7 @@ void test_overlap(void **)
 }
 
 /* Long pieces, around the caches or not: every byte, and none beside them. */
-void test_pieces(void **)
+TEST(test_pieces)
 {
 	constexpr uint32_t ROOM = 70000, GUARD = 64;
 	std::vector<uint8_t> from(ROOM), to(ROOM);
@@ -299,7 +299,7 @@ void test_pieces(void **)
 }
 
 /* The place of a copy in its page does not matter much: with "rep movsb" it is a factor of 13 on some processors. */
-void test_shifted_pieces_are_no_slower(void **)
+TEST(test_shifted_pieces_are_no_slower)
 {
 #ifndef __SANITIZE_THREAD__
 	constexpr uint32_t BYTES = 65536, PAGE = 4096;
@@ -328,20 +328,4 @@ void test_shifted_pieces_are_no_slower(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_outstanding),
-		cmocka_unit_test(test_limits_of_outstanding),
-		cmocka_unit_test(test_trains_of_outstanding),
-		cmocka_unit_test(test_sequence_ids),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_shifted_pieces_are_no_slower),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -40,7 +40,7 @@ struct Virtual : Pair {
 	}
 };
 
-void test_same_handle_everywhere(void **)
+TEST(test_same_handle_everywhere)
 {
 	Virtual p;
 
@@ -67,7 +67,7 @@ void test_same_handle_everywhere(void **)
 	assert_int_equal(p.far_word(), 0x33);
 }
 
-void test_misses(void **)
+TEST(test_misses)
 {
 	Virtual p;
 	const uint64_t misses = p.b.counter(ARIES_CNT_VMDH_MISSES);
@@ -106,7 +106,7 @@ void test_misses(void **)
 }
 
 /** A block that points at another domain's descriptors opens nothing. */
-void test_foreign_block(void **)
+TEST(test_foreign_block)
 {
 	Virtual p;
 
@@ -120,7 +120,7 @@ void test_foreign_block(void **)
 	assert_int_equal(p.put_value(1), ARIES_ST_PTAG);
 }
 
-void test_rules(void **)
+TEST(test_rules)
 {
 	Virtual p;
 	const uint64_t valid = p.b.read(ARIES_VMDH_CTL_N(7), 8);
@@ -143,14 +143,4 @@ void test_rules(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_handle_everywhere),
-		cmocka_unit_test(test_misses),
-		cmocka_unit_test(test_foreign_block),
-		cmocka_unit_test(test_rules),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

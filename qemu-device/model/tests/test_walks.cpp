@@ -62,7 +62,7 @@ void check_bounds(const RoutedMachine &net, const Bounds &bounds)
 }
 
 /* R01: at most one green and one black link, whatever the pair. */
-void group_minimal_exhaustive_R01(void **)
+TEST(group_minimal_exhaustive_R01)
 {
 	const RoutedMachine net(build_aries({.groups = 1}));
 
@@ -89,7 +89,7 @@ void group_minimal_exhaustive_R01(void **)
 }
 
 /* A last chassis with empty slots: still at most one green and one black hop. */
-void partly_filled_chassis_R01(void **)
+TEST(partly_filled_chassis_R01)
 {
 	for (const uint32_t slots : {1u, 2u, 15u}) {
 		for (const uint32_t chassis : {1u, 2u, 6u}) {
@@ -108,7 +108,7 @@ void partly_filled_chassis_R01(void **)
 }
 
 /* R02: minimal ways on both sides of one optical link. */
-void between_groups_minimal_R02(void **)
+TEST(between_groups_minimal_R02)
 {
 	check_bounds(RoutedMachine(build_aries({.groups = 3, .chassis = 2, .slots = 4, .cables_per_pair = 1})),
 		     {.times = 4, .inside = {1, 1, 0}, .between = {2, 2, 1}, .longest = 5});
@@ -120,13 +120,13 @@ void between_groups_minimal_R02(void **)
 }
 
 /* 48 cables between each two of six groups: every router has links to every group. */
-void six_groups_need_three_hops_T37(void **)
+TEST(six_groups_need_three_hops_T37)
 {
 	check_bounds(RoutedMachine(build_aries({.groups = 6, .cables_per_pair = 48})),
 		     {.step = 5, .inside = {1, 1, 0}, .between = {1, 1, 1}, .longest = 3});
 }
 
-void group_nonminimal_R03(void **)
+TEST(group_nonminimal_R03)
 {
 	const RoutedMachine net(build_aries({.groups = 1}));
 	const Bounds bounds{.times = 8, .mode = BY_ROOT, .inside = {2, 2, 0}, .between = {}, .longest = 4};
@@ -134,7 +134,7 @@ void group_nonminimal_R03(void **)
 	check_bounds(net, bounds);
 }
 
-void global_nonminimal_R04(void **)
+TEST(global_nonminimal_R04)
 {
 	const Bounds bounds{
 		.step = 7, .times = 8, .mode = BY_ROOT, .inside = {2, 2, 0}, .between = {4, 4, 2}, .longest = 10};
@@ -143,7 +143,7 @@ void global_nonminimal_R04(void **)
 }
 
 /* No router sends a packet further to a gateway than to the nearest one. */
-void nearest_gateway_is_taken_R05(void **)
+TEST(nearest_gateway_is_taken_R05)
 {
 	const RoutedMachine net(build_aries({.groups = 11}));
 
@@ -237,7 +237,7 @@ void print(uint32_t groups, const char *rule, const Histogram &found)
  * Six or seven hops are commonest from 8 groups on to some twenty: gateways are near, but not everywhere. In smaller
  * machines there are fewer hops, in larger ones eight, and nine where a pair of groups has but four links.
  */
-void histogram_R05(void **)
+TEST(histogram_R05)
 {
 	const std::map<uint32_t, uint32_t> commonest{{2, 5},  {3, 5},  {4, 5},  {6, 5},   {8, 6},  {11, 6},
 						     {16, 7}, {32, 8}, {64, 8}, {128, 9}, {241, 9}};
@@ -257,7 +257,7 @@ void histogram_R05(void **)
 }
 
 /* The sources' own machines have 12 cables for each pair of 6 or 8 groups (T27, T28): six or seven hops (R05). */
-void partial_optics_R05_T27_T28(void **)
+TEST(partial_optics_R05_T27_T28)
 {
 	constexpr std::pair<uint32_t, uint32_t> machines[] = {{6, 12}, {8, 12}, {8, 24}, {11, 12}, {16, 12}};
 
@@ -271,7 +271,7 @@ void partial_optics_R05_T27_T28(void **)
 }
 
 /* Uniform traffic over a chassis or over a column keeps one in 16, one in 6 packets in its router (T38). */
-void share_that_stays_T38(void **)
+TEST(share_that_stays_T38)
 {
 	const RoutedMachine net(build_aries({.groups = 1}));
 	uint32_t stays[2] = {};
@@ -291,7 +291,7 @@ void share_that_stays_T38(void **)
 }
 
 /* Minimal ways cross one optical link; those by a root two, but for roots in one of the two groups (T47). */
-void optical_hops_T47(void **)
+TEST(optical_hops_T47)
 {
 	for (const uint32_t groups : {4u, 16u, 64u}) {
 		const double inside = 2.0 / groups; // share of the roots
@@ -303,7 +303,7 @@ void optical_hops_T47(void **)
 }
 
 /* With two groups, ten links of every router lead to the other one, and all are used alike. */
-void all_parallel_links_are_used(void **)
+TEST(all_parallel_links_are_used)
 {
 	for (const uint32_t groups : {2u, 3u, 6u}) {
 		const RoutedMachine net(build_aries({.groups = groups}));
@@ -346,7 +346,7 @@ void all_parallel_links_are_used(void **)
  * A response is a packet like another (R13): it finds its way by the loads that it meets. Requests whose ways are
  * loaded go by a root, and their responses come straight back.
  */
-void responses_go_their_own_way_R13(void **)
+TEST(responses_go_their_own_way_R13)
 {
 	const RoutedMachine net(build_aries({.groups = 6}));
 	uint32_t back_by_the_same_links = 0;
@@ -384,7 +384,7 @@ void responses_go_their_own_way_R13(void **)
 }
 
 /* The same code on the dragonfly of the literature: a group is a full mesh, one link between two groups. */
-void canonical_R01_R02_R04(void **)
+TEST(canonical_R01_R02_R04)
 {
 	const RoutedMachine net(build_canonical({.p = 2, .a = 4, .h = 2}));
 	const RoutedMachine large(build_canonical({}));
@@ -398,24 +398,4 @@ void canonical_R01_R02_R04(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(group_minimal_exhaustive_R01),
-		cmocka_unit_test(partly_filled_chassis_R01),
-		cmocka_unit_test(between_groups_minimal_R02),
-		cmocka_unit_test(six_groups_need_three_hops_T37),
-		cmocka_unit_test(group_nonminimal_R03),
-		cmocka_unit_test(global_nonminimal_R04),
-		cmocka_unit_test(nearest_gateway_is_taken_R05),
-		cmocka_unit_test(histogram_R05),
-		cmocka_unit_test(partial_optics_R05_T27_T28),
-		cmocka_unit_test(share_that_stays_T38),
-		cmocka_unit_test(optical_hops_T47),
-		cmocka_unit_test(all_parallel_links_are_used),
-		cmocka_unit_test(responses_go_their_own_way_R13),
-		cmocka_unit_test(canonical_R01_R02_R04),
-	};
-
-	return cmocka_run_group_tests_name("walks", tests, nullptr, nullptr);
-}
+TEST_MAIN("walks")

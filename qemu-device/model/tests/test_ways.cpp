@@ -104,7 +104,7 @@ std::array<uint32_t, 2> compare(Network &net, uint16_t mode)
 constexpr uint16_t MODES[] = {ADAPTIVE, DLV_IN_ORDER, DLV_MIN_HASH, DLV_NMIN_HASH};
 constexpr DragonflyShape SHAPES[] = {CHASSIS, GROUPS, {256, 3, 2}};
 
-void ways_are_those_of_decide_R07(void **)
+TEST(ways_are_those_of_decide_R07)
 {
 	for (const DragonflyShape &shape : SHAPES) {
 		Machine machine(shape);
@@ -119,7 +119,7 @@ void ways_are_those_of_decide_R07(void **)
 }
 
 /* Every third link is down: most packets meet one on their way. */
-void ways_around_links_that_are_down_R14(void **)
+TEST(ways_around_links_that_are_down_R14)
 {
 	for (const DragonflyShape &shape : SHAPES) {
 		Machine machine(shape);
@@ -137,7 +137,7 @@ void ways_around_links_that_are_down_R14(void **)
  * A router knows the loads of when the packet gets there (R08): what is over by then is quiet, and what is not makes it
  * take another tile.
  */
-void loads_are_of_when_it_gets_there_R08(void **)
+TEST(loads_are_of_when_it_gets_there_R08)
 {
 	Machine machine({256, 3, 2});
 	uint32_t moved = 0, pairs = 0;
@@ -168,7 +168,7 @@ void loads_are_of_when_it_gets_there_R08(void **)
 }
 
 /* Flits are counted in the channels that decide() gives (P12, P13). */
-void channels_are_those_of_decide_P13(void **)
+TEST(channels_are_those_of_decide_P13)
 {
 	Machine machine({256, 3, 2});
 	uint64_t highest = 0;
@@ -199,7 +199,7 @@ void channels_are_those_of_decide_P13(void **)
 }
 
 /* Where there is no memory for routers packets still pass, in the same time, and nobody else's state is written. */
-void routers_without_state(void **)
+TEST(routers_without_state)
 {
 	constexpr DragonflyShape shape{256, 3, 2};
 	Machine whole(shape), without(shape);
@@ -224,15 +224,4 @@ void routers_without_state(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(ways_are_those_of_decide_R07),
-		cmocka_unit_test(ways_around_links_that_are_down_R14),
-		cmocka_unit_test(loads_are_of_when_it_gets_there_R08),
-		cmocka_unit_test(routers_without_state),
-		cmocka_unit_test(channels_are_those_of_decide_P13),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -49,7 +49,7 @@ void check_error(const std::string &text, const std::string &begin, const std::s
 		fail_msg("line %s with '%s' wanted, not: %s", begin.c_str(), word.c_str(), error.c_str());
 }
 
-void what_is_written_is_read_again(void **)
+TEST(what_is_written_is_read_again)
 {
 	Machine odd = build_canonical({2, 3, 1, 3});
 
@@ -72,7 +72,7 @@ void what_is_written_is_read_again(void **)
 		assert_true(parse_yaml(text_of(machine), "m").machine == machine);
 }
 
-void short_form(void **)
+TEST(short_form)
 {
 	const Built built = parse_yaml("# twelve cabinets\nbuilder: aries\ngroups: 6\ncables_per_pair: 11\n", "m");
 
@@ -88,7 +88,7 @@ void short_form(void **)
 }
 
 /* Further places have rules of their own, and a line each. */
-void further_places(void **)
+TEST(further_places)
 {
 	const Machine machine = build_qsnet({.nodes = 4, .links = 2, .spread = true});
 	const std::string text = text_of(machine);
@@ -104,7 +104,7 @@ void further_places(void **)
 	check_error(text.substr(0, at), line, "'further' is a list");
 }
 
-void bad_parameters_have_a_line(void **)
+TEST(bad_parameters_have_a_line)
 {
 	check_error("builder: aries\ngroups: 242\n", "1", "at most 241");
 	check_error("groups: 7\nbuilder: aries\ncables_per_pair: 41\n", "2", "at most 40");
@@ -123,7 +123,7 @@ void bad_parameters_have_a_line(void **)
 	check_error("builder: ring\n", "1", "no builder ring");
 }
 
-void bad_files_have_a_line(void **)
+TEST(bad_files_have_a_line)
 {
 	check_error("", "1", "no document");
 	check_error(", : {a\nb: c\n", "1", "");
@@ -151,7 +151,7 @@ void check_changed(const std::string &from, const std::string &to, const std::st
 	check_error(text, std::to_string(line), word);
 }
 
-void bad_parts_have_a_line(void **)
+TEST(bad_parts_have_a_line)
 {
 	check_changed("scope: global", "scope: globe", "neither local nor global");
 	check_changed("medium: optical", "medium: glass", "none of backplane");
@@ -179,7 +179,7 @@ void bad_parts_have_a_line(void **)
 }
 
 /* Whatever a file holds: a machine that keeps all rules, or one line with file and line. */
-void changed_bytes_are_a_machine_or_an_error(void **)
+TEST(changed_bytes_are_a_machine_or_an_error)
 {
 	const std::string texts[] = {text_of(build_canonical({2, 2, 1, 2})),
 				     "builder: aries\ngroups: 2\nslots: 2\nchassis: 1\ncooling: air\n"};
@@ -206,7 +206,7 @@ void changed_bytes_are_a_machine_or_an_error(void **)
 	assert_in_range(good, 1, 3999);
 }
 
-void a_missing_file_is_named(void **)
+TEST(a_missing_file_is_named)
 {
 	for (const char *path : {"/nonexistent/m.yaml", "/"}) {
 		std::string error;
@@ -223,18 +223,4 @@ void a_missing_file_is_named(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_again),
-		cmocka_unit_test(short_form),
-		cmocka_unit_test(further_places),
-		cmocka_unit_test(bad_parameters_have_a_line),
-		cmocka_unit_test(bad_files_have_a_line),
-		cmocka_unit_test(changed_bytes_are_a_machine_or_an_error),
-		cmocka_unit_test(bad_parts_have_a_line),
-		cmocka_unit_test(a_missing_file_is_named),
-	};
-
-	return cmocka_run_group_tests_name("yaml", tests, nullptr, nullptr);
-}
+TEST_MAIN("yaml")
