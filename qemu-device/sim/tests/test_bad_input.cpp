@@ -25,7 +25,7 @@ void refused(const topology::Machine &machine, const std::function<void(RunShape
 }
 
 /* By what they are, whatever channels or tiles they are given. */
-void networks_that_have_no_routes(void **)
+TEST(networks_that_have_no_routes)
 {
 	topology::Machine machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 
@@ -38,7 +38,7 @@ void networks_that_have_no_routes(void **)
 }
 
 /* What Aries has and Gemini has not is named. */
-void what_gemini_has_not(void **)
+TEST(what_gemini_has_not)
 {
 	const topology::Machine machine = topology::build_torus({.x = 3, .y = 4, .z = 3});
 	const auto of_gemini = [&machine](const std::function<void(RunShape &)> &change, const char *part) {
@@ -78,7 +78,7 @@ void what_gemini_has_not(void **)
 }
 
 /* What a Clos has not, and what is none. */
-void what_a_clos_has_not(void **)
+TEST(what_a_clos_has_not)
 {
 	topology::Machine machine = topology::build_clos({.radix = 4, .stages = 2});
 
@@ -118,7 +118,7 @@ void what_a_clos_has_not(void **)
 }
 
 /* What Gemini has and Aries has not. */
-void what_aries_has_not(void **)
+TEST(what_aries_has_not)
 {
 	const auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 
@@ -129,7 +129,7 @@ void what_aries_has_not(void **)
 }
 
 /* One machine, one chip: results of two are no curve. */
-void sweeps_over_two_chips(void **)
+TEST(sweeps_over_two_chips)
 {
 	Options options;
 
@@ -142,7 +142,7 @@ void sweeps_over_two_chips(void **)
 	fail_msg("a sweep over machines");
 }
 
-void shapes_that_cannot_be(void **)
+TEST(shapes_that_cannot_be)
 {
 	const auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 
@@ -188,7 +188,7 @@ void shapes_that_cannot_be(void **)
 		machine, [](RunShape &s) { s.policy.channels = 9; }, "virtual channels");
 }
 
-void machines_that_cannot_be(void **)
+TEST(machines_that_cannot_be)
 {
 	auto machine = topology::build_canonical({.p = 1, .a = 2, .h = 1});
 
@@ -215,7 +215,7 @@ void machines_that_cannot_be(void **)
 }
 
 /* Told before it is allocated: 24,576 nodes in 100 MiB. */
-void too_large_for_the_memory(void **)
+TEST(too_large_for_the_memory)
 {
 	const auto machine = topology::build_aries({.groups = 64});
 	const uint64_t bytes = estimate_bytes(machine, 4);
@@ -229,14 +229,4 @@ void too_large_for_the_memory(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(networks_that_have_no_routes), cmocka_unit_test(what_gemini_has_not),
-		cmocka_unit_test(what_a_clos_has_not),          cmocka_unit_test(what_aries_has_not),
-		cmocka_unit_test(sweeps_over_two_chips),        cmocka_unit_test(shapes_that_cannot_be),
-		cmocka_unit_test(machines_that_cannot_be),      cmocka_unit_test(too_large_for_the_memory),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -50,7 +50,7 @@ Result run_on(uint32_t nodes, const RunShape &shape)
  * From the first node's host to that of the last node: host and adapter, n switches and the words of the packet, 300 to
  * 400 ns to memory, the host. So it grows by switches alone, whatever the number of nodes (Q26).
  */
-void broadcasts_are_flat_in_size_Q26_Q27_Q31(void **)
+TEST(broadcasts_are_flat_in_size_Q26_Q27_Q31)
 {
 	const Parameters parameters = without_cables();
 	const std::pair<uint32_t, uint32_t> machines[] = {{16, 1}, {128, 3}, {512, 5}, {1024, 5}};
@@ -77,7 +77,7 @@ void broadcasts_are_flat_in_size_Q26_Q27_Q31(void **)
 }
 
 /* Large ones go in packets, which follow one another. */
-void large_broadcasts_fill_the_link(void **)
+TEST(large_broadcasts_fill_the_link)
 {
 	RunShape shape = shape_of({.pattern = Pattern::Broadcast, .bytes = 65536});
 
@@ -91,7 +91,7 @@ void large_broadcasts_fill_the_link(void **)
 }
 
 /* Nobody leaves a barrier before all have come: no host is two operations ahead of another (Q28 to Q30). */
-void nobody_leaves_a_barrier_early_Q28_Q29_Q30(void **)
+TEST(nobody_leaves_a_barrier_early_Q28_Q29_Q30)
 {
 	for (const Pattern pattern : {Pattern::Barrier, Pattern::TreeBarrier}) {
 		const Result result = run_on(
@@ -115,7 +115,7 @@ void nobody_leaves_a_barrier_early_Q28_Q29_Q30(void **)
 }
 
 /* A conditional, and a broadcast: there and back, and there, when all are ready at the same time (Q29). */
-void barriers_by_closed_form_Q29(void **)
+TEST(barriers_by_closed_form_Q29)
 {
 	const Parameters p = without_cables();
 	const uint32_t trip = 3 * HOP + 4;
@@ -134,7 +134,7 @@ void barriers_by_closed_form_Q29(void **)
  * network and 15 us by a tree of adapters, with 64 nodes. 1.3 and 1.4 us are chosen for that: they are two numbers for
  * two.
  */
-void barriers_with_hosts_of_qsnet(void **)
+TEST(barriers_with_hosts_of_qsnet)
 {
 	Parameters slow = without_cables();
 
@@ -173,7 +173,7 @@ std::vector<uint32_t> every(uint32_t first, uint32_t step, uint32_t end)
 }
 
 /* Beside other traffic, with errors and failures: the same for any number of parts. */
-void jobs_beside_others_in_parts(void **)
+TEST(jobs_beside_others_in_parts)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 300, .blades = true});
 	Parameters noisy = parameters_of(ELITE5_LINE);
@@ -205,7 +205,7 @@ void jobs_beside_others_in_parts(void **)
 }
 
 /* All share the links of one tree: none waits for another for ever. */
-void many_large_broadcasts_at_once(void **)
+TEST(many_large_broadcasts_at_once)
 {
 	RunShape shape = shape_of({});
 
@@ -229,7 +229,7 @@ void many_large_broadcasts_at_once(void **)
  * A conditional alone: there over three switches, back over them, host and adapter at both ends, whatever the number of
  * nodes. All words are as they are asked for, so nothing is asked twice (Q27, Q28).
  */
-void conditionals_by_closed_form_Q28(void **)
+TEST(conditionals_by_closed_form_Q28)
 {
 	const Parameters p = without_cables();
 
@@ -249,7 +249,7 @@ void conditionals_by_closed_form_Q28(void **)
 }
 
 /* One node at which the word is not yet what it is asked for makes a NACK of all; that is no failure (Q27, Q28). */
-void conditionals_wait_for_a_slow_node_Q28(void **)
+TEST(conditionals_wait_for_a_slow_node_Q28)
 {
 	const Parameters p = without_cables();
 	constexpr uint32_t SLOW_NS = 5000, SLOW = SLOW_NS * 312 / 1000;
@@ -269,7 +269,7 @@ void conditionals_wait_for_a_slow_node_Q28(void **)
 }
 
 /* A host that does not come before traffic ends has not failed. */
-void a_slow_node_is_no_failure_Q29(void **)
+TEST(a_slow_node_is_no_failure_Q29)
 {
 	for (const Pattern pattern : {Pattern::Conditional, Pattern::Barrier, Pattern::TreeBarrier}) {
 		const Result result =
@@ -286,7 +286,7 @@ void a_slow_node_is_no_failure_Q29(void **)
 }
 
 /* What begins when the last one is answered has no load: it is in none of both means. */
-void groups_have_no_load(void **)
+TEST(groups_have_no_load)
 {
 	RunShape shape = shape_of({});
 
@@ -307,7 +307,7 @@ void groups_have_no_load(void **)
  * A node without which nothing goes on fails: its job's operations end no more, also when it is back, and that is told.
  * The run drains. Of others than the first node of a broadcast or conditional this one waits for the answer.
  */
-void a_node_that_fails_ends_what_it_takes_part_in_Q29(void **)
+TEST(a_node_that_fails_ends_what_it_takes_part_in_Q29)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 64});
 
@@ -337,7 +337,7 @@ void a_node_that_fails_ends_what_it_takes_part_in_Q29(void **)
 }
 
 /* When the root of the tree fails another router takes its place, and barriers go on (Q32). */
-void the_tree_moves_Q32(void **)
+TEST(the_tree_moves_Q32)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 64});
 	Parameters quick = without_cables();
@@ -366,7 +366,7 @@ void the_tree_moves_Q32(void **)
 }
 
 /* A link that is repaired comes into use by three steps, or not at all (Q41). */
-void links_come_up_in_three_steps_Q41(void **)
+TEST(links_come_up_in_three_steps_Q41)
 {
 	BringUp link(7, 100, 50);
 
@@ -414,7 +414,7 @@ void links_come_up_in_three_steps_Q41(void **)
  * A link that works again before tables have followed its failure, but is not in use yet: they leave it out, and take
  * it in when it has passed its steps (Q41).
  */
-void tables_without_rising_link_Q41(void **)
+TEST(tables_without_rising_link_Q41)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 32});
 	Parameters parameters = without_cables();
@@ -435,7 +435,7 @@ void tables_without_rising_link_Q41(void **)
 }
 
 /* What comes to a member a second time, since the answer of another one was a NACK, is counted once (Q21, Q27). */
-void repeated_broadcasts_count_once_Q27(void **)
+TEST(repeated_broadcasts_count_once_Q27)
 {
 	Parameters noisy = without_cables();
 
@@ -451,7 +451,7 @@ void repeated_broadcasts_count_once_Q27(void **)
 	assert_true(result.statistics.window_bytes <= uint64_t{result.collectives[0].begun} * 4096 * 32);
 }
 
-void bad_input(void **)
+TEST(bad_input)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 32});
 	const topology::Machine aries = topology::build_canonical({.p = 2, .a = 4, .h = 2});
@@ -479,27 +479,4 @@ void bad_input(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(broadcasts_are_flat_in_size_Q26_Q27_Q31),
-		cmocka_unit_test(large_broadcasts_fill_the_link),
-		cmocka_unit_test(nobody_leaves_a_barrier_early_Q28_Q29_Q30),
-		cmocka_unit_test(barriers_by_closed_form_Q29),
-		cmocka_unit_test(barriers_with_hosts_of_qsnet),
-		cmocka_unit_test(jobs_beside_others_in_parts),
-		cmocka_unit_test(many_large_broadcasts_at_once),
-		cmocka_unit_test(conditionals_by_closed_form_Q28),
-		cmocka_unit_test(conditionals_wait_for_a_slow_node_Q28),
-		cmocka_unit_test(a_slow_node_is_no_failure_Q29),
-		cmocka_unit_test(groups_have_no_load),
-		cmocka_unit_test(a_node_that_fails_ends_what_it_takes_part_in_Q29),
-		cmocka_unit_test(the_tree_moves_Q32),
-		cmocka_unit_test(links_come_up_in_three_steps_Q41),
-		cmocka_unit_test(tables_without_rising_link_Q41),
-		cmocka_unit_test(repeated_broadcasts_count_once_Q27),
-		cmocka_unit_test(bad_input),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

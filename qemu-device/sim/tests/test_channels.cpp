@@ -35,7 +35,7 @@ Parameters small_buffers(uint32_t channels)
 	return parameters;
 }
 
-void worst_case_moves_in_every_channel_P13(void **)
+TEST(worst_case_moves_in_every_channel_P13)
 {
 	const uint32_t windows = slow_tests() ? 100 : 10;
 	const auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
@@ -59,7 +59,7 @@ void worst_case_moves_in_every_channel_P13(void **)
 }
 
 /* Without channels to climb packets block each other, and a run says so. */
-void one_channel_is_not_enough_P13(void **)
+TEST(one_channel_is_not_enough_P13)
 {
 	RunShape shape;
 
@@ -77,12 +77,4 @@ void one_channel_is_not_enough_P13(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(worst_case_moves_in_every_channel_P13),
-		cmocka_unit_test(one_channel_is_not_enough_P13),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -53,7 +53,7 @@ double share_by_roots(const Result &result)
 }
 
 /* Each of the three metrics alone makes packets leave the way that is full; without any of them none does. */
-void each_metric_counts_R08(void **)
+TEST(each_metric_counts_R08)
 {
 	const double minimal_bound = 0.9 / 8;
 	const Result blind = run(nine_groups(), worst_case(knowing({false, false, false})));
@@ -86,7 +86,7 @@ uint64_t by_roots(uint32_t interval, uint32_t cycle)
 }
 
 /* Neighbours speak every ten cycles. When they do so seldom, nobody knows of any load until the message after. */
-void neighbours_speak_at_intervals_R09(void **)
+TEST(neighbours_speak_at_intervals_R09)
 {
 	constexpr uint32_t SELDOM = 4000, SOON = 2000;
 
@@ -98,7 +98,7 @@ void neighbours_speak_at_intervals_R09(void **)
 }
 
 /* Of each round of a rotating shift every node gets one message, and after all rounds one of each other node. */
-void nobody_gets_two_of_a_round_L26(void **)
+TEST(nobody_gets_two_of_a_round_L26)
 {
 	const auto machine = topology::build_aries({.groups = 3, .chassis = 2, .slots = 2});
 	const Layout layout(machine, {}, 4);
@@ -150,7 +150,7 @@ double all_to_all(Routing routing, uint32_t bytes)
  * Large messages keep a whole group sending to another one for long. Minimal ways are best for small ones and suffer
  * most; random roots suffer less and pass more of large ones; adaptive ways take the better of both, roughly.
  */
-void large_messages_and_minimal_ways_L21(void **)
+TEST(large_messages_and_minimal_ways_L21)
 {
 	constexpr uint32_t SMALL = 64, LARGE = 65536;
 	const double minimal[] = {all_to_all(Routing::MinimalHash, SMALL), all_to_all(Routing::MinimalHash, LARGE)};
@@ -171,7 +171,7 @@ void large_messages_and_minimal_ways_L21(void **)
  * small messages to all, and the size does not matter while everybody keeps to one target. In an exchange large
  * messages pass less only because nodes get out of step, so that some send to the same target for long.
  */
-void random_roots_fill_links_L21(void **)
+TEST(random_roots_fill_links_L21)
 {
 	constexpr uint32_t WARMUP = 60000, MEASURE = 60000;
 	const Routing routing = Routing::NonminimalHash;
@@ -190,13 +190,4 @@ void random_roots_fill_links_L21(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(each_metric_counts_R08),         cmocka_unit_test(neighbours_speak_at_intervals_R09),
-		cmocka_unit_test(nobody_gets_two_of_a_round_L26), cmocka_unit_test(large_messages_and_minimal_ways_L21),
-		cmocka_unit_test(random_roots_fill_links_L21),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -51,7 +51,7 @@ RunShape shape_of(const TrafficShape &traffic, uint32_t warmup = 5000, uint32_t 
  * SerDes and LCB, 4.375 a metre, and a flit of 10/9, rounded up together: 161 for the 20 m of the first stage, 78 for
  * 1 m above. The last of 14 flits comes 13 cycles later, behind links 15.
  */
-void latencies_of_a_quiet_network(void **)
+TEST(latencies_of_a_quiet_network)
 {
 	for (const RoutingMode mode : {STATIC, HASH, ADAPTIVE}) {
 		for (const uint32_t flits : {1u, 14u}) {
@@ -77,7 +77,7 @@ void latencies_of_a_quiet_network(void **)
 }
 
 /* Single flits of uniform traffic are drawn one by one: what a link carries differs from the mean as counts do. */
-void all_ways_of_a_stage_carry_the_same(void **)
+TEST(all_ways_of_a_stage_carry_the_same)
 {
 	const topology::Machine machine = topology::build_clos(THREE_STAGES);
 	const topology::Wiring wiring(machine);
@@ -122,7 +122,7 @@ void all_ways_of_a_stage_carry_the_same(void **)
  * Of what a node sends, (N - B) / (N - 1) goes to nodes that are not below its router, which has a link up for each
  * of its B nodes. No stage above has less.
  */
-void uniform_traffic_saturates_where_links_do(void **)
+TEST(uniform_traffic_saturates_where_links_do)
 {
 	const struct {
 		topology::ClosShape shape;
@@ -156,7 +156,7 @@ void uniform_traffic_saturates_where_links_do(void **)
 }
 
 /* All nodes send to the next router's: with static ways no two packets of a shift meet, with a hash some do. */
-void a_shift_has_a_link_of_its_own_by_static_ways(void **)
+TEST(a_shift_has_a_link_of_its_own_by_static_ways)
 {
 	const topology::Machine machine = topology::build_clos(slow(THREE_STAGES));
 	const auto accepted = [&machine](RoutingMode mode) {
@@ -179,7 +179,7 @@ void a_shift_has_a_link_of_its_own_by_static_ways(void **)
  * The four nodes of router 0 and the first nodes of four others send to each other. Static ways take the link up by the
  * number of the destination, which is the same one for these: they have a quarter of what there is.
  */
-void static_ways_meet_where_others_do_not(void **)
+TEST(static_ways_meet_where_others_do_not)
 {
 	const topology::Machine machine = topology::build_clos(slow(TWO_STAGES));
 	const auto accepted = [&machine](RoutingMode mode) {
@@ -205,7 +205,7 @@ void static_ways_meet_where_others_do_not(void **)
 }
 
 /* Above what goes through, with the least buffers: everything arrives, all room comes back, nothing is stuck. */
-void full_networks_drain(void **)
+TEST(full_networks_drain)
 {
 	const TrafficShape traffics[] = {
 		{.operation = Operation::Put, .bytes = 64},
@@ -242,7 +242,7 @@ void full_networks_drain(void **)
 }
 
 /* Ways by destination alone keep the order of a pair of nodes (R12), others do not. */
-void order_of_a_pair(void **)
+TEST(order_of_a_pair)
 {
 	Parameters watched;
 
@@ -275,7 +275,7 @@ FaultPlan trouble(const topology::Machine &machine)
 }
 
 /* Links and routers of each stage fail and come back; all others still reach each other, what is lost is counted. */
-void failures_R14(void **)
+TEST(failures_R14)
 {
 	const topology::Machine machine = topology::build_clos(THREE_STAGES);
 	Parameters quick;
@@ -300,7 +300,7 @@ void failures_R14(void **)
 }
 
 /* A router of the first stage without a link upwards is told, and what it sends is dropped with the new tables. */
-void a_router_that_is_cut_off_R14(void **)
+TEST(a_router_that_is_cut_off_R14)
 {
 	const topology::Machine machine = topology::build_clos(TWO_STAGES);
 	FaultPlan plan{{}, RunShape::default_policy()};
@@ -345,7 +345,7 @@ std::string text_of(const topology::Machine &machine, bool fails, const Workers 
 	return text.str();
 }
 
-void any_number_of_parts_gives_the_same(void **)
+TEST(any_number_of_parts_gives_the_same)
 {
 	const topology::Machine machine = topology::build_clos(THREE_STAGES);
 
@@ -358,7 +358,7 @@ void any_number_of_parts_gives_the_same(void **)
 	}
 }
 
-void order_of_events_does_not_matter(void **)
+TEST(order_of_events_does_not_matter)
 {
 	Rig one(topology::build_clos(THREE_STAGES), {.load_ppm = 700000});
 	Rig other(topology::build_clos(THREE_STAGES), {.load_ppm = 700000});
@@ -372,7 +372,7 @@ void order_of_events_does_not_matter(void **)
 }
 
 /* Aries's engines, whatever the network. */
-void allreduces(void **)
+TEST(allreduces)
 {
 	const Result result =
 		run(topology::build_clos(THREE_STAGES), shape_of({.pattern = Pattern::Allreduce}, 1000, 20000));
@@ -383,7 +383,7 @@ void allreduces(void **)
 }
 
 /* Processor tiles of routers without nodes are none of the machine's: a load of 0.3 is 0.3 on average. */
-void loads_of_links_by_class(void **)
+TEST(loads_of_links_by_class)
 {
 	const topology::Machine machine = topology::build_clos(THREE_STAGES);
 	const Result result = run(machine, shape_of({.operation = Operation::Raw, .load_ppm = 300000}));
@@ -400,23 +400,4 @@ void loads_of_links_by_class(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(latencies_of_a_quiet_network),
-		cmocka_unit_test(all_ways_of_a_stage_carry_the_same),
-		cmocka_unit_test(uniform_traffic_saturates_where_links_do),
-		cmocka_unit_test(a_shift_has_a_link_of_its_own_by_static_ways),
-		cmocka_unit_test(static_ways_meet_where_others_do_not),
-		cmocka_unit_test(full_networks_drain),
-		cmocka_unit_test(order_of_a_pair),
-		cmocka_unit_test(failures_R14),
-		cmocka_unit_test(a_router_that_is_cut_off_R14),
-		cmocka_unit_test(any_number_of_parts_gives_the_same),
-		cmocka_unit_test(order_of_events_does_not_matter),
-		cmocka_unit_test(allreduces),
-		cmocka_unit_test(loads_of_links_by_class),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

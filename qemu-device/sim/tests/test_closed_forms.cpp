@@ -130,7 +130,7 @@ Result run_at(const Case &of, double flits_a_cycle, uint32_t warmup, uint32_t me
 	return run(of.machine, shape);
 }
 
-void quiet_networks_are_as_late_as_they_must_be(void **)
+TEST(quiet_networks_are_as_late_as_they_must_be)
 {
 	for (const Case &of : cases()) {
 		const Result result = run_at(of, 0.01 * of.expected.capacity, 0, 20000 * std::max(of.flits / 7, 1u));
@@ -148,7 +148,7 @@ void quiet_networks_are_as_late_as_they_must_be(void **)
  * whole. Not of short packets with bubbles: each takes as much room behind a link as the longest, so that links wait
  * for room.
  */
-void networks_saturate_where_links_are_full(void **)
+TEST(networks_saturate_where_links_are_full)
 {
 	for (const Case &of : cases()) {
 		if (of.channels == 1 && of.node > 1 && of.flits < 32)
@@ -167,12 +167,4 @@ void networks_saturate_where_links_are_full(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(quiet_networks_are_as_late_as_they_must_be),
-		cmocka_unit_test(networks_saturate_where_links_are_full),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -98,7 +98,7 @@ uint64_t room_for(uint64_t radix, uint32_t depth)
 	return ranks;
 }
 
-void trees_have_every_rank_once_N22(void **)
+TEST(trees_have_every_rank_once_N22)
 {
 	for (const uint32_t radix : {2u, 3u, 5u, 32u}) {
 		for (const uint32_t ranks : {1u, 2u, 3u, 4u, 7u, 8u, 33u, 34u, 100u, 750u, 1057u, 1058u, 3000u}) {
@@ -129,7 +129,7 @@ void trees_have_every_rank_once_N22(void **)
 }
 
 /* Subtrees are runs of ranks, as equal as can be. */
-void trees_are_in_runs(void **)
+TEST(trees_are_in_runs)
 {
 	const Tree tree(11, 3);
 	const auto is = [&tree](uint32_t rank, const std::vector<uint32_t> &children) {
@@ -157,7 +157,7 @@ void expect_each(const std::vector<OperationCount> &operations, uint32_t nodes, 
 	}
 }
 
-void two_nodes_to_the_cycle(void **)
+TEST(two_nodes_to_the_cycle)
 {
 	JobRig rig(one_router(), job_of({0, 1}, allreduce()));
 
@@ -168,7 +168,7 @@ void two_nodes_to_the_cycle(void **)
 	assert_int_equal(rig.network.statistics().latency.count_of(67), rig.network.statistics().latency.count());
 }
 
-void two_levels_to_the_cycle(void **)
+TEST(two_levels_to_the_cycle)
 {
 	JobRig rig(one_router(), job_of({0, 1, 2, 3}, allreduce(2)));
 
@@ -178,7 +178,7 @@ void two_levels_to_the_cycle(void **)
 }
 
 /* 15 processes whose operands are added take 1,500 ns, 1,313 cycles; 1,000 ns of computing are 875. */
-void processes_and_computing(void **)
+TEST(processes_and_computing)
 {
 	TrafficShape shape = allreduce();
 
@@ -202,7 +202,7 @@ void processes_and_computing(void **)
  * All wait for the slow one, exactly as long as it is late. If that is the leaf, its way is the longest as ever; the
  * root's operand has no way to go, and the result is with the leaf in 324 + 3 + 105 + 67 + 324 = 823.
  */
-void a_slow_node_delays_all_by_its_delay(void **)
+TEST(a_slow_node_delays_all_by_its_delay)
 {
 	for (const uint32_t rank : {0u, 1u}) {
 		TrafficShape shape = allreduce();
@@ -222,7 +222,7 @@ void a_slow_node_delays_all_by_its_delay(void **)
 }
 
 /* What has begun is brought to its end, however long hosts would compute then; nothing else begins. */
-void the_end_of_traffic(void **)
+TEST(the_end_of_traffic)
 {
 	TrafficShape shape = allreduce();
 
@@ -246,7 +246,7 @@ void the_end_of_traffic(void **)
 }
 
 /* The root begins its second operation in 823, the leaf would in 890: it is cut off, not given up. */
-void the_end_of_traffic_between_two_begins(void **)
+TEST(the_end_of_traffic_between_two_begins)
 {
 	RunShape shape;
 
@@ -264,7 +264,7 @@ void the_end_of_traffic_between_two_begins(void **)
 }
 
 /* Nobody ends what another has not begun, nor begins before it has ended; all that is begun ends. */
-void order_of_operations(void **)
+TEST(order_of_operations)
 {
 	const topology::Machine machine = three_groups();
 	JobRig rig(machine, two_jobs(machine, allreduce(3), {.load_ppm = 250000}));
@@ -314,7 +314,7 @@ double mean_latency(const topology::Machine &machine, const std::vector<Job> &jo
 	return result.collectives[0].latency.mean();
 }
 
-void a_busy_network_is_slower(void **)
+TEST(a_busy_network_is_slower)
 {
 	const topology::Machine machine = three_groups();
 	const std::vector<Job> busy = two_jobs(machine, allreduce(), {.bytes = 1024, .load_ppm = 250000});
@@ -358,7 +358,7 @@ std::string text_of(const std::vector<Job> &jobs, const std::vector<Happening> &
 }
 
 /* What begins when the last one is done has no load: the means of offered and accepted load are those of other jobs. */
-void allreduces_have_no_load(void **)
+TEST(allreduces_have_no_load)
 {
 	Result result;
 
@@ -373,7 +373,7 @@ void allreduces_have_no_load(void **)
 }
 
 /* A node of the tree fails: that is the end of its job's operations, also when it comes back, and of nothing else. */
-void a_node_of_the_tree_fails_R14(void **)
+TEST(a_node_of_the_tree_fails_R14)
 {
 	const topology::Machine machine = three_groups();
 	const std::vector<Job> jobs = two_jobs(machine, allreduce(4), {.load_ppm = 200000});
@@ -399,7 +399,7 @@ void a_node_of_the_tree_fails_R14(void **)
 
 /* It computes while it fails and comes back, and nothing is sent to it meanwhile: it is out of its tree all the same.
  */
-void a_node_that_computes_fails_R14(void **)
+TEST(a_node_that_computes_fails_R14)
 {
 	TrafficShape shape = allreduce();
 	Result result;
@@ -413,7 +413,7 @@ void a_node_that_computes_fails_R14(void **)
 }
 
 /* A router away from the tree: requests are held until tables have changed, and then operations go on. */
-void operations_wait_for_tables_R14(void **)
+TEST(operations_wait_for_tables_R14)
 {
 	const topology::Machine machine = three_groups();
 	Result result, undisturbed;
@@ -426,7 +426,7 @@ void operations_wait_for_tables_R14(void **)
 }
 
 /* Links between two routers with a tree, at any time of an operation: if it takes a packet along, no other ends. */
-void a_link_of_the_tree_fails_R14(void **)
+TEST(a_link_of_the_tree_fails_R14)
 {
 	const std::vector<Job> jobs = job_of({0, 1, 4, 5}, allreduce(2));
 	uint32_t lost = 0, kept = 0;
@@ -456,7 +456,7 @@ void a_link_of_the_tree_fails_R14(void **)
 	assert_true(lost > 2 && kept > 10);
 }
 
-void parts_do_not_change_what_is_lost(void **)
+TEST(parts_do_not_change_what_is_lost)
 {
 	const topology::Machine machine = three_groups();
 	const std::vector<Job> jobs = two_jobs(machine, allreduce(3), {.bytes = 512, .load_ppm = 250000});
@@ -473,7 +473,7 @@ void parts_do_not_change_what_is_lost(void **)
 	}
 }
 
-void counts_as_words(void **)
+TEST(counts_as_words)
 {
 	JobRig rig(one_router(), job_of({0, 1, 2}, allreduce()));
 	Statistics loaded, both;
@@ -499,7 +499,7 @@ void counts_as_words(void **)
 }
 
 /* Columns are those of all traffics, whichever comes first; a traffic without operations has no number there. */
-void sweeps_have_latencies_of_operations(void **)
+TEST(sweeps_have_latencies_of_operations)
 {
 	const topology::Machine machine = one_router();
 	std::vector<SweepRow> rows;
@@ -549,7 +549,7 @@ void refused(const std::string &text, const char *part)
 		fail_msg("%s: said \"%s\", not \"%s\"", text.c_str(), said.c_str(), part);
 }
 
-void trees_that_cannot_be(void **)
+TEST(trees_that_cannot_be)
 {
 	for (const char *radix : {"0", "1", "33"})
 		refused(std::string("{nodes: 10, traffic: allreduce, radix: ") + radix + "}",
@@ -574,29 +574,4 @@ void trees_that_cannot_be(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(trees_have_every_rank_once_N22),
-		cmocka_unit_test(trees_are_in_runs),
-		cmocka_unit_test(two_nodes_to_the_cycle),
-		cmocka_unit_test(two_levels_to_the_cycle),
-		cmocka_unit_test(processes_and_computing),
-		cmocka_unit_test(a_slow_node_delays_all_by_its_delay),
-		cmocka_unit_test(the_end_of_traffic),
-		cmocka_unit_test(the_end_of_traffic_between_two_begins),
-		cmocka_unit_test(order_of_operations),
-		cmocka_unit_test(a_busy_network_is_slower),
-		cmocka_unit_test(allreduces_have_no_load),
-		cmocka_unit_test(a_node_of_the_tree_fails_R14),
-		cmocka_unit_test(a_node_that_computes_fails_R14),
-		cmocka_unit_test(operations_wait_for_tables_R14),
-		cmocka_unit_test(a_link_of_the_tree_fails_R14),
-		cmocka_unit_test(parts_do_not_change_what_is_lost),
-		cmocka_unit_test(counts_as_words),
-		cmocka_unit_test(sweeps_have_latencies_of_operations),
-		cmocka_unit_test(trees_that_cannot_be),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -20,7 +20,7 @@ const TrafficShape TRAFFICS[] = {
 	{.pattern = Pattern::Uniform, .operation = Operation::Raw, .raw_flits = 7, .load_ppm = 900000},
 };
 
-void all_that_went_in_comes_out(void **)
+TEST(all_that_went_in_comes_out)
 {
 	for (const TrafficShape &traffic : TRAFFICS) {
 		Rig rig(topology::build_aries({.groups = 3, .chassis = 2, .slots = 2}), traffic);
@@ -42,7 +42,7 @@ void all_that_went_in_comes_out(void **)
 }
 
 /* 64-byte packets: 14 flits there and one back (P03), three and twelve for gets (P04). */
-void flits_of_puts_and_gets_P03_P04(void **)
+TEST(flits_of_puts_and_gets_P03_P04)
 {
 	for (const Operation operation : {Operation::Put, Operation::Get}) {
 		Rig rig(topology::build_canonical({.p = 2, .a = 4, .h = 2}),
@@ -75,7 +75,7 @@ std::string text_of(uint64_t seed, const TrafficShape &traffic)
 	return text.str();
 }
 
-void same_seed_same_bytes(void **)
+TEST(same_seed_same_bytes)
 {
 	for (const TrafficShape &traffic : TRAFFICS) {
 		const std::string first = text_of(7, traffic);
@@ -86,7 +86,7 @@ void same_seed_same_bytes(void **)
 }
 
 /* The file for others has every link that carried something, with the machine's size. */
-void background_has_the_loads_of_links(void **)
+TEST(background_has_the_loads_of_links)
 {
 	const auto machine = topology::build_aries({.groups = 2, .chassis = 2, .slots = 2});
 	RunShape shape;
@@ -131,7 +131,7 @@ void background_has_the_loads_of_links(void **)
 }
 
 /* The order of the events of a cycle does not matter: that is what lets a machine be cut into parts. */
-void order_of_events_does_not_matter(void **)
+TEST(order_of_events_does_not_matter)
 {
 	for (const TrafficShape &traffic : TRAFFICS) {
 		Rig one(topology::build_aries({.groups = 3, .chassis = 2, .slots = 2}), traffic);
@@ -158,15 +158,4 @@ void order_of_events_does_not_matter(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(all_that_went_in_comes_out),
-		cmocka_unit_test(flits_of_puts_and_gets_P03_P04),
-		cmocka_unit_test(same_seed_same_bytes),
-		cmocka_unit_test(background_has_the_loads_of_links),
-		cmocka_unit_test(order_of_events_does_not_matter),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -133,7 +133,7 @@ double named_difference_ns(const Links &links)
 	       links.black * (84 * CYCLE_NS - HOP_NS) + links.blue * (117 * CYCLE_NS - HOP_NS);
 }
 
-void latencies_of_quiet_packets_L05_L06(void **)
+TEST(latencies_of_quiet_packets_L05_L06)
 {
 	for (const Expected &expected : TABLE) {
 		const bool get = returns_data(expected.kind);
@@ -154,7 +154,7 @@ void latencies_of_quiet_packets_L05_L06(void **)
 }
 
 /* Both machines have the links of the ways. Five hops between two groups are two green, two black and a blue one. */
-void ways_are_of_these_links(void **)
+TEST(ways_are_of_these_links)
 {
 	const topology::Wiring wiring(simulated_machine());
 	const Dragonfly device(SHAPE);
@@ -183,7 +183,7 @@ void ways_are_of_these_links(void **)
 }
 
 /* A flit takes the same time on a link: lanes, media, the LCB's tenth. */
-void flit_times_P05_P17_T19(void **)
+TEST(flit_times_P05_P17_T19)
 {
 	constexpr uint64_t FLITS = 45 * 1000;
 	const std::pair<uint32_t, double> media[] = {{0, 14}, {1, 12.5}};
@@ -203,7 +203,7 @@ void flit_times_P05_P17_T19(void **)
 }
 
 /* The device's hosts and NICs around the network of either: the digits that the sources print. */
-void digits_of_the_sources_L01_L02_L06_L07(void **)
+TEST(digits_of_the_sources_L01_L02_L06_L07)
 {
 	const double put[] = {static_cast<double>(device_ns(SAME, PacketKind::Put, 8)),
 			      sim_cycles(SAME, PacketKind::Put, 8) * CYCLE_NS};
@@ -226,14 +226,4 @@ void digits_of_the_sources_L01_L02_L06_L07(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(latencies_of_quiet_packets_L05_L06),
-		cmocka_unit_test(ways_are_of_these_links),
-		cmocka_unit_test(flit_times_P05_P17_T19),
-		cmocka_unit_test(digits_of_the_sources_L01_L02_L06_L07),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -63,7 +63,7 @@ const TrafficShape TRAFFICS[] = {
 };
 
 /* Nothing is lost that is not counted, and all room comes back. */
-void injected_is_arrived_and_lost_R14(void **)
+TEST(injected_is_arrived_and_lost_R14)
 {
 	for (const TrafficShape &traffic : TRAFFICS) {
 		FaultRig rig(small_aries(), traffic, TROUBLE);
@@ -112,7 +112,7 @@ std::string text_of(const TrafficShape &traffic, const Workers &workers)
 	return text.str();
 }
 
-void parts_do_not_change_what_fails(void **)
+TEST(parts_do_not_change_what_fails)
 {
 	for (const TrafficShape &traffic : {TRAFFICS[0], TRAFFICS[2]}) {
 		const std::string one = text_of(traffic, {});
@@ -136,7 +136,7 @@ uint64_t flits_between(const Network &network, uint32_t from, uint32_t to)
 }
 
 /* Two routers with three black links, all they can take: with one link less it is 2/3 (R14). */
-void one_of_three_links_R14(void **)
+TEST(one_of_three_links_R14)
 {
 	FaultRig rig(topology::build_aries({.groups = 1, .chassis = 2, .slots = 1}),
 		     {.operation = Operation::Raw,
@@ -164,7 +164,7 @@ void one_of_three_links_R14(void **)
 }
 
 /* A link of three lanes goes on with two, with one, and with three again; nothing is lost (P17). */
-void lanes_change_the_rate_P17(void **)
+TEST(lanes_change_the_rate_P17)
 {
 	FaultRig rig(topology::build_aries({.groups = 1, .chassis = 2, .slots = 1}),
 		     {.operation = Operation::Raw, .raw_flits = 14, .load_ppm = 1000000},
@@ -189,7 +189,7 @@ void lanes_change_the_rate_P17(void **)
 }
 
 /* All links of a router: its nodes cannot be reached, the others can. */
-void unreachable_nodes_are_counted(void **)
+TEST(unreachable_nodes_are_counted)
 {
 	const topology::Machine machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 	std::vector<std::string> texts;
@@ -228,7 +228,7 @@ void unreachable_nodes_are_counted(void **)
  * A link is out for a moment, and tables stay as they are. Then nobody waits for new ones: packets for the router that
  * was cut off before are dropped, and do not stand in the way.
  */
-void tables_that_stay_R14(void **)
+TEST(tables_that_stay_R14)
 {
 	FaultRig rig(topology::build_canonical({.p = 2, .a = 4, .h = 2}), {.load_ppm = 200000},
 		     {{Change::Fail, "1000:router:6"},
@@ -252,7 +252,7 @@ void tables_that_stay_R14(void **)
 
 /* The worst case at a load that is too much, with the least buffers, a router and links less: it goes on, and drains.
  */
-void no_circle_after_failures_P13(void **)
+TEST(no_circle_after_failures_P13)
 {
 	Parameters parameters;
 
@@ -300,7 +300,7 @@ void refused(const std::vector<Happening> &happenings, const char *part)
 		fail_msg("said \"%s\", not \"%s\"", said.c_str(), part);
 }
 
-void what_cannot_happen(void **)
+TEST(what_cannot_happen)
 {
 	refused({{Change::Fail, "5:link"}}, "CYCLE:link:LINK");
 	refused({{Change::Fail, "x:link:0-1"}}, "'x' is not a number");
@@ -322,14 +322,4 @@ void what_cannot_happen(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(injected_is_arrived_and_lost_R14), cmocka_unit_test(parts_do_not_change_what_fails),
-		cmocka_unit_test(one_of_three_links_R14),           cmocka_unit_test(lanes_change_the_rate_P17),
-		cmocka_unit_test(unreachable_nodes_are_counted),    cmocka_unit_test(tables_that_stay_R14),
-		cmocka_unit_test(no_circle_after_failures_P13),     cmocka_unit_test(what_cannot_happen),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

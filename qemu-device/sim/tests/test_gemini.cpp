@@ -55,7 +55,7 @@ RunShape shape_of(uint32_t warmup, uint32_t measure)
 	return shape;
 }
 
-void phits_of_puts_and_gets_G10_to_G14(void **)
+TEST(phits_of_puts_and_gets_G10_to_G14)
 {
 	const struct {
 		Operation operation;
@@ -102,7 +102,7 @@ void near(const char *what, double is, double expected, double share)
  * Two nodes with routers side by side: two torus links in x and z, one in y (G02, G06), of which data of puts are 62.7
  * % if both ways are used. A number of nodes is ((x * Y + y) * Z + z) * 2.
  */
-void one_flow_takes_all_parallel_links_G15_G45(void **)
+TEST(one_flow_takes_all_parallel_links_G15_G45)
 {
 	constexpr topology::TorusShape X{.x = 4, .y = 2, .z = 1}, Y{.x = 1, .y = 8, .z = 1}, Z{.x = 1, .y = 2, .z = 4};
 
@@ -114,7 +114,7 @@ void one_flow_takes_all_parallel_links_G15_G45(void **)
 }
 
 /* On a blade lanes have twice the rate and on a backplane 1.6 times; there the host is slower than the links (G41). */
-void measured_rates(void **)
+TEST(measured_rates)
 {
 	const topology::TorusShape torus{
 		.of = topology::TorusClass::Class1, .cabinets = 4, .rates = topology::TorusRates::Measured};
@@ -136,7 +136,7 @@ void measured_rates(void **)
 }
 
 /* From router to router in a quiet network: 79 ns of a public model to 105 (G44), on average over cables of 2 m. */
-void nanoseconds_of_a_hop_G44(void **)
+TEST(nanoseconds_of_a_hop_G44)
 {
 	TorusRig rig({.x = 16, .y = 2, .z = 1}, {.bytes = 8, .load_ppm = 2000});
 
@@ -153,7 +153,7 @@ void nanoseconds_of_a_hop_G44(void **)
 }
 
 /* With one channel a packet goes straight on, whatever is lighter; not if that link is out. With two it may change. */
-void packets_keep_to_their_ring_of_links(void **)
+TEST(packets_keep_to_their_ring_of_links)
 {
 	const topology::Machine machine = topology::build_torus({.x = 8, .y = 2, .z = 1});
 	const routing::TorusHeader header{
@@ -198,7 +198,7 @@ Result round_a_ring(uint32_t bubble, uint8_t channels, uint32_t shift)
 }
 
 /* A bubble in each ring, or a dateline, is what keeps packets from waiting for each other in a circle. */
-void bubbles_keep_rings_open(void **)
+TEST(bubbles_keep_rings_open)
 {
 	for (const uint32_t shift : {6u, 8u}) {
 		const Result bubbles = round_a_ring(2, 1, shift), dateline = round_a_ring(2, 2, shift);
@@ -211,7 +211,7 @@ void bubbles_keep_rings_open(void **)
 }
 
 /* With the least buffers and more traffic than goes through: everything arrives, all room comes back. */
-void full_networks_drain(void **)
+TEST(full_networks_drain)
 {
 	const TrafficShape traffics[] = {
 		{.operation = Operation::Put, .bytes = 64, .load_ppm = 1000000},
@@ -268,7 +268,7 @@ std::string text_of(uint8_t channels, const Workers &workers)
 	return text.str();
 }
 
-void any_number_of_parts_gives_the_same(void **)
+TEST(any_number_of_parts_gives_the_same)
 {
 	for (const uint8_t channels : {1, 2}) {
 		const std::string whole = text_of(channels, {});
@@ -278,7 +278,7 @@ void any_number_of_parts_gives_the_same(void **)
 	}
 }
 
-void order_of_events_does_not_matter(void **)
+TEST(order_of_events_does_not_matter)
 {
 	TorusRig one({.x = 3, .y = 4, .z = 4}, {.load_ppm = 500000});
 	TorusRig other({.x = 3, .y = 4, .z = 4}, {.load_ppm = 500000});
@@ -292,7 +292,7 @@ void order_of_events_does_not_matter(void **)
 }
 
 /* Requests of a pair keep their order if links are chosen by the pair alone (G29). */
-void order_of_a_pair(void **)
+TEST(order_of_a_pair)
 {
 	Parameters watched = parameters_of(chip::GEMINI);
 
@@ -311,7 +311,7 @@ void order_of_a_pair(void **)
 }
 
 /* What routers do to packets is found, and these are dropped at their ends; who waits for them gives up (G16). */
-void marked_packets_are_dropped_G16(void **)
+TEST(marked_packets_are_dropped_G16)
 {
 	Parameters noisy = parameters_of(chip::GEMINI);
 
@@ -336,7 +336,7 @@ void marked_packets_are_dropped_G16(void **)
 }
 
 /* A packet that a link spoils is sent again whole: its time, there and back (G17). */
-void spoiled_packets_are_sent_again_G17(void **)
+TEST(spoiled_packets_are_sent_again_G17)
 {
 	constexpr uint32_t FROM = 5000, UNTIL = 45000;
 	Parameters noisy = parameters_of(chip::GEMINI);
@@ -379,7 +379,7 @@ void spoiled_packets_are_sent_again_G17(void **)
 }
 
 /* Links and routers fail and come back; packets go another way, or are counted (G57). */
-void failures_G57(void **)
+TEST(failures_G57)
 {
 	const topology::Machine machine = topology::build_torus({.x = 4, .y = 8, .z = 4});
 	Parameters quick = parameters_of(chip::GEMINI);
@@ -408,7 +408,7 @@ void failures_G57(void **)
 
 /* While a router is out the header keeps what the first router writes: the way round it is followed to its end (G57).
  */
-void ways_round_a_router_are_followed_G57(void **)
+TEST(ways_round_a_router_are_followed_G57)
 {
 	constexpr uint32_t OUT = 9;
 	const topology::Machine machine = topology::build_torus({.x = 4, .y = 8, .z = 4});
@@ -470,13 +470,13 @@ void fills_z(const topology::TorusShape &torus, uint32_t warmup, uint8_t channel
 	assert_true(got > 0.9 * bound && got < 1.02 * bound);
 }
 
-void uniform_traffic_fills_z_G54(void **)
+TEST(uniform_traffic_fills_z_G54)
 {
 	fills_z({.x = 4, .y = 4, .z = 12}, 4000, 1);
 	fills_z({.x = 4, .y = 4, .z = 12}, 4000, 2);
 }
 
-void uniform_traffic_on_ten_by_sixteen_by_twentyfour_G54(void **)
+TEST(uniform_traffic_on_ten_by_sixteen_by_twentyfour_G54)
 {
 	assert_int_equal(std::lround(bound_by_z({.x = 10, .y = 16, .z = 24})), 6000);
 	if (slow_tests())
@@ -493,7 +493,7 @@ long peak_mib()
 }
 
 /* 25 x 32 x 24 nodes (G55) in 2 GiB, also when all of them send as much as they can. */
-void the_largest_machine_fits_G55(void **)
+TEST(the_largest_machine_fits_G55)
 {
 	const auto machine = topology::build_torus({.x = 25, .y = 32, .z = 24});
 
@@ -518,27 +518,4 @@ void the_largest_machine_fits_G55(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(phits_of_puts_and_gets_G10_to_G14),
-		cmocka_unit_test(one_flow_takes_all_parallel_links_G15_G45),
-		cmocka_unit_test(measured_rates),
-		cmocka_unit_test(nanoseconds_of_a_hop_G44),
-		cmocka_unit_test(packets_keep_to_their_ring_of_links),
-		cmocka_unit_test(bubbles_keep_rings_open),
-		cmocka_unit_test(full_networks_drain),
-		cmocka_unit_test(any_number_of_parts_gives_the_same),
-		cmocka_unit_test(order_of_events_does_not_matter),
-		cmocka_unit_test(order_of_a_pair),
-		cmocka_unit_test(marked_packets_are_dropped_G16),
-		cmocka_unit_test(spoiled_packets_are_sent_again_G17),
-		cmocka_unit_test(failures_G57),
-		cmocka_unit_test(ways_round_a_router_are_followed_G57),
-		cmocka_unit_test(uniform_traffic_fills_z_G54),
-		cmocka_unit_test(uniform_traffic_on_ten_by_sixteen_by_twentyfour_G54),
-		cmocka_unit_test(the_largest_machine_fits_G55),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

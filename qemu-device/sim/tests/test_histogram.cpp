@@ -12,7 +12,7 @@ using namespace aries::sim;
 namespace
 {
 
-void quantiles_are_exact_when_small(void **)
+TEST(quantiles_are_exact_when_small)
 {
 	Histogram histogram;
 
@@ -26,7 +26,7 @@ void quantiles_are_exact_when_small(void **)
 	assert_int_equal(histogram.sum(), 500500);
 }
 
-void quantiles_are_near_when_large(void **)
+TEST(quantiles_are_near_when_large)
 {
 	for (const uint32_t value : {8191u, 8192u, 8193u, 100000u, 12345678u, UINT32_MAX / 2}) {
 		Histogram histogram;
@@ -38,7 +38,7 @@ void quantiles_are_near_when_large(void **)
 	}
 }
 
-void exponential_has_its_mean(void **)
+TEST(exponential_has_its_mean)
 {
 	constexpr uint64_t MEAN = 1000;
 	constexpr uint32_t DRAWS = 100000;
@@ -58,13 +58,4 @@ void exponential_has_its_mean(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(quantiles_are_exact_when_small),
-		cmocka_unit_test(quantiles_are_near_when_large),
-		cmocka_unit_test(exponential_has_its_mean),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

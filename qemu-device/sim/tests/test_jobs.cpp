@@ -26,7 +26,7 @@ std::vector<Job> place(const std::string &text)
 	return parse_jobs(text, "jobs", machine_of_three_groups(), {});
 }
 
-void placements(void **)
+TEST(placements)
 {
 	const std::vector<Job> jobs =
 		place("- {name: a, nodes: 10, groups: 2, first_group: 1, bytes: 4096, load: 0.5}\n"
@@ -53,7 +53,7 @@ void placements(void **)
 		assert_int_equal(all[node], node);
 }
 
-void random_places_are_spread_and_by_seed(void **)
+TEST(random_places_are_spread_and_by_seed)
 {
 	const auto nodes = [](const char *seed) {
 		return place(std::string("{nodes: 30, groups: 3, place: 'random:") + seed + "'}")[0].nodes;
@@ -85,7 +85,7 @@ void refused(const std::string &text, const char *part)
 		fail_msg("%s: said \"%s\", not \"%s\"", text.c_str(), said.c_str(), part);
 }
 
-void jobs_that_cannot_be(void **)
+TEST(jobs_that_cannot_be)
 {
 	refused("{nodes: 10, groups: 4}", "jobs:1: job job0 on groups 0 to 3: the machine has 0 to 2");
 	refused("{nodes: 10, first_group: 3}", "the machine has 0 to 2");
@@ -116,7 +116,7 @@ void jobs_that_cannot_be(void **)
 }
 
 /* Two jobs: each gets what it alone sends, and their counts add up to those of all. */
-void results_by_job(void **)
+TEST(results_by_job)
 {
 	const auto machine = machine_of_three_groups();
 	RunShape shape;
@@ -149,7 +149,7 @@ void results_by_job(void **)
 }
 
 /* What idle nodes do to others is nothing: a job alone in its group is as in a machine of that group. */
-void idle_nodes_send_nothing(void **)
+TEST(idle_nodes_send_nothing)
 {
 	const auto machine = machine_of_three_groups();
 	RunShape shape;
@@ -167,7 +167,7 @@ void idle_nodes_send_nothing(void **)
 }
 
 /* Every traffic stays in its job. */
-void targets_are_of_the_job(void **)
+TEST(targets_are_of_the_job)
 {
 	const auto machine = machine_of_three_groups();
 	const Layout layout(machine, {}, 4);
@@ -193,7 +193,7 @@ void targets_are_of_the_job(void **)
 	}
 }
 
-void parameters_by_name(void **)
+TEST(parameters_by_name)
 {
 	Parameters parameters;
 
@@ -215,17 +215,4 @@ void parameters_by_name(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(placements),
-		cmocka_unit_test(random_places_are_spread_and_by_seed),
-		cmocka_unit_test(jobs_that_cannot_be),
-		cmocka_unit_test(results_by_job),
-		cmocka_unit_test(idle_nodes_send_nothing),
-		cmocka_unit_test(targets_are_of_the_job),
-		cmocka_unit_test(parameters_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -64,7 +64,7 @@ Result run_and_weigh(uint32_t groups, RunShape shape)
 }
 
 /* 10 us of 64-byte puts with their responses at 0.2, which the network has to accept. */
-void uniform_load_T49(void **)
+TEST(uniform_load_T49)
 {
 	RunShape shape;
 
@@ -77,7 +77,7 @@ void uniform_load_T49(void **)
 }
 
 /* All nodes begin at once, with as much as they can send. */
-void burst_T12(void **)
+TEST(burst_T12)
 {
 	constexpr uint32_t CYCLES = 50;
 	RunShape shape;
@@ -98,12 +98,4 @@ void burst_T12(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(uniform_load_T49),
-		cmocka_unit_test(burst_T12),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -47,7 +47,7 @@ LinkCount links_of(const Network &network)
  * Of 53.3 bits a flit so many are wrong; each is found (CRC-20 finds any single one, P08), costs a round trip and a
  * set, and nothing is lost (P09). Six directions share the work.
  */
-void bit_errors_are_sent_again_P08_P09(void **)
+TEST(bit_errors_are_sent_again_P08_P09)
 {
 	for (const uint32_t rate : {0u, 1'000'000u, 10'000'000u}) {
 		Parameters parameters;
@@ -89,14 +89,14 @@ void bit_errors_are_sent_again_P08_P09(void **)
 }
 
 /* A link of 42 Gb/s with one error in 10^12 bits sends again 0.042 times in a second. */
-void replays_of_good_links_P11(void **)
+TEST(replays_of_good_links_P11)
 {
 	const double flits_per_s = 875e6 * chip::ARIES.times.cycle_ticks / flit_ticks(chip::ARIES, 14, 3, 875);
 
 	assert_true(std::abs(flits_per_s * 48 * 10 / 9 * 1e-12 - 0.042) < 1e-6);
 }
 
-void errors_are_the_same_in_parts(void **)
+TEST(errors_are_the_same_in_parts)
 {
 	std::string first;
 
@@ -159,7 +159,7 @@ Waiting worst_case(uint32_t load_ppm, uint32_t input_buffer)
  * and 14 on its column bus, which then waits: a tenth of the time. Packets for it wait in the stages before. With no
  * more than reserves behind the link, it waits for credits.
  */
-void stalls_by_stage_P14_P15(void **)
+TEST(stalls_by_stage_P14_P15)
 {
 	const Waiting quiet = worst_case(10000, 640);
 	const Waiting full = worst_case(1000000, 640);
@@ -176,14 +176,4 @@ void stalls_by_stage_P14_P15(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(bit_errors_are_sent_again_P08_P09),
-		cmocka_unit_test(replays_of_good_links_P11),
-		cmocka_unit_test(errors_are_the_same_in_parts),
-		cmocka_unit_test(stalls_by_stage_P14_P15),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

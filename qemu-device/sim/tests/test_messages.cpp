@@ -27,7 +27,7 @@ void expect_all(const Histogram &histogram, uint32_t value)
 		fail_msg("%u to %u, mean %f, not %u", histogram.least(), histogram.most(), histogram.mean(), value);
 }
 
-void message_of_one_packet_is_the_packet(void **)
+TEST(message_of_one_packet_is_the_packet)
 {
 	Rig rig(one_router(), {.operation = Operation::Put, .bytes = 64, .load_ppm = 10});
 
@@ -36,7 +36,7 @@ void message_of_one_packet_is_the_packet(void **)
 	expect_all(rig.network.statistics().message_round_trip, 75 + 100 + 62);
 }
 
-void last_byte_of_sixteen_packets(void **)
+TEST(last_byte_of_sixteen_packets)
 {
 	Rig rig(topology::build_canonical({.p = 2, .a = 2, .h = 1}),
 		{.operation = Operation::Put, .bytes = 1024, .load_ppm = 500});
@@ -56,7 +56,7 @@ void last_byte_of_sixteen_packets(void **)
 }
 
 /* Data of gets come to where the message began, so its last byte is the last response. */
-void last_byte_of_a_get_is_its_last_response(void **)
+TEST(last_byte_of_a_get_is_its_last_response)
 {
 	Rig rig(topology::build_aries({.groups = 2, .chassis = 1, .slots = 2}),
 		{.operation = Operation::Get, .bytes = 8192, .load_ppm = 100000});
@@ -71,7 +71,7 @@ void last_byte_of_a_get_is_its_last_response(void **)
 }
 
 /* All messages end, from one packet to 4,096, and none before its last packet. */
-void every_message_ends(void **)
+TEST(every_message_ends)
 {
 	for (const uint32_t bytes : {8u, 64u, 65u, 4096u, 262144u}) {
 		Rig rig(topology::build_aries({.groups = 3, .chassis = 1, .slots = 2}),
@@ -91,7 +91,7 @@ void every_message_ends(void **)
 }
 
 /* Responses in any order: a message ends with its last, and is told of once. */
-void ends_in_any_order(void **)
+TEST(ends_in_any_order)
 {
 	OpenMessages open;
 
@@ -117,15 +117,4 @@ void ends_in_any_order(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(message_of_one_packet_is_the_packet),
-		cmocka_unit_test(last_byte_of_sixteen_packets),
-		cmocka_unit_test(last_byte_of_a_get_is_its_last_response),
-		cmocka_unit_test(every_message_ends),
-		cmocka_unit_test(ends_in_any_order),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

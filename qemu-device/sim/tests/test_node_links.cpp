@@ -45,7 +45,7 @@ const ClassResult &processor_links(const Result &result)
 }
 
 /* A load of 1 is all links of a node, and so much of it arrives, whatever their number and where they lead. */
-void a_node_has_the_rate_of_all_its_links_Q25(void **)
+TEST(a_node_has_the_rate_of_all_its_links_Q25)
 {
 	for (const topology::QsnetShape &of :
 	     {topology::QsnetShape{.nodes = NODES}, TWO, TWO_SPREAD, FOUR, FOUR_SPREAD}) {
@@ -67,7 +67,7 @@ void a_node_has_the_rate_of_all_its_links_Q25(void **)
 }
 
 /* What comes to a node comes over all of its links, about as much over each. */
-void packets_come_by_all_links_of_a_node_Q25(void **)
+TEST(packets_come_by_all_links_of_a_node_Q25)
 {
 	for (const topology::QsnetShape &of : {TWO, TWO_SPREAD, FOUR_SPREAD}) {
 		const RunShape shape = shape_of(700'000, 0);
@@ -111,7 +111,7 @@ Result run_with(const topology::Machine &machine, RunShape shape, const std::vec
  * When a link of a node fails it has the others: all messages arrive, by static ways, too. A switch at which it was the
  * only one refuses what it cannot give it, and that goes another way (Q20, Q23).
  */
-void a_link_that_fails_leaves_the_others_Q25(void **)
+TEST(a_link_that_fails_leaves_the_others_Q25)
 {
 	for (const topology::QsnetShape &of : {TWO, TWO_SPREAD, FOUR_SPREAD}) {
 		const topology::Machine machine = topology::build_qsnet(of);
@@ -155,7 +155,7 @@ void a_link_that_fails_leaves_the_others_Q25(void **)
 }
 
 /* A node at two switches is there until both have failed, and again when one is back. */
-void a_switch_that_fails_leaves_the_others_Q25(void **)
+TEST(a_switch_that_fails_leaves_the_others_Q25)
 {
 	const topology::Machine machine = topology::build_qsnet(TWO_SPREAD);
 	RunShape shape = shape_of(200'000, 30000);
@@ -179,7 +179,7 @@ void a_switch_that_fails_leaves_the_others_Q25(void **)
 }
 
 /* All members of a broadcast get it over links that work. */
-void broadcasts_reach_nodes_over_links_that_work_Q25_Q26(void **)
+TEST(broadcasts_reach_nodes_over_links_that_work_Q25_Q26)
 {
 	for (const topology::QsnetShape &of : {TWO, TWO_SPREAD}) {
 		const topology::Machine machine = topology::build_qsnet(of);
@@ -201,7 +201,7 @@ void broadcasts_reach_nodes_over_links_that_work_Q25_Q26(void **)
 }
 
 /* The switches of a node are in one part, so there may be fewer of these; the result is the same. */
-void parts_hold_all_switches_of_a_node(void **)
+TEST(parts_hold_all_switches_of_a_node)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 200, .links = 2, .spread = true});
 	RunShape shape = shape_of(600'000, 4000);
@@ -223,7 +223,7 @@ void parts_hold_all_switches_of_a_node(void **)
 	refused(machine, shape, "parts: switches to which a node has links are in one, so there are at most ");
 }
 
-void order_of_events_does_not_matter(void **)
+TEST(order_of_events_does_not_matter)
 {
 	const RunShape shape = shape_of(900'000, 0);
 	Rig one(topology::build_qsnet(TWO_SPREAD), shape.traffic, shape.parameters);
@@ -250,7 +250,7 @@ std::string complaint_about(const topology::Machine &machine, const char *text)
 	return {};
 }
 
-void bad_input(void **)
+TEST(bad_input)
 {
 	topology::Machine machine = topology::build_qsnet(TWO_SPREAD);
 	const RunShape shape = shape_of(100'000, 1000);
@@ -275,18 +275,4 @@ void bad_input(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_node_has_the_rate_of_all_its_links_Q25),
-		cmocka_unit_test(packets_come_by_all_links_of_a_node_Q25),
-		cmocka_unit_test(a_link_that_fails_leaves_the_others_Q25),
-		cmocka_unit_test(a_switch_that_fails_leaves_the_others_Q25),
-		cmocka_unit_test(broadcasts_reach_nodes_over_links_that_work_Q25_Q26),
-		cmocka_unit_test(parts_hold_all_switches_of_a_node),
-		cmocka_unit_test(order_of_events_does_not_matter),
-		cmocka_unit_test(bad_input),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

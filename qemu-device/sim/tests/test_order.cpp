@@ -28,7 +28,7 @@ uint64_t overtaken(Pattern pattern, Routing routing, Operation operation)
 	return seen.overtaken;
 }
 
-void in_order_nobody_is_overtaken_R12(void **)
+TEST(in_order_nobody_is_overtaken_R12)
 {
 	for (const Pattern pattern : {Pattern::Uniform, Pattern::Permutation, Pattern::Group, Pattern::AllToAll}) {
 		for (const Operation operation : {Operation::Put, Operation::Get})
@@ -36,7 +36,7 @@ void in_order_nobody_is_overtaken_R12(void **)
 	}
 }
 
-void adaptive_ones_are_overtaken_R12(void **)
+TEST(adaptive_ones_are_overtaken_R12)
 {
 	for (const Pattern pattern : {Pattern::Permutation, Pattern::Group}) {
 		const uint64_t count = overtaken(pattern, Routing::Adaptive, Operation::Put);
@@ -46,7 +46,7 @@ void adaptive_ones_are_overtaken_R12(void **)
 	}
 }
 
-void nobody_watches_without_being_asked(void **)
+TEST(nobody_watches_without_being_asked)
 {
 	Rig rig(topology::build_aries({.groups = 1, .chassis = 2, .slots = 4}),
 		{.pattern = Pattern::Permutation, .bytes = 4096, .load_ppm = 900000});
@@ -57,13 +57,4 @@ void nobody_watches_without_being_asked(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(in_order_nobody_is_overtaken_R12),
-		cmocka_unit_test(adaptive_ones_are_overtaken_R12),
-		cmocka_unit_test(nobody_watches_without_being_asked),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -97,7 +97,7 @@ void expect_same(const Case &one, const Workers &workers, const std::string &exp
 		 workers.threads, at, text.substr(at > 40 ? at - 40 : 0, 80).c_str());
 }
 
-void parts_do_not_change_the_result(void **)
+TEST(parts_do_not_change_the_result)
 {
 	for (const Case &one : cases()) {
 		const std::string expected = text_of(one, {});
@@ -108,7 +108,7 @@ void parts_do_not_change_the_result(void **)
 	}
 }
 
-void threads_do_not_change_the_result(void **)
+TEST(threads_do_not_change_the_result)
 {
 	for (const Case &one : cases()) {
 		const std::string expected = text_of(one, {});
@@ -121,7 +121,7 @@ void threads_do_not_change_the_result(void **)
 }
 
 /* Windows as short as they can be: links without any latency, loads told in each cycle. */
-void links_without_latency(void **)
+TEST(links_without_latency)
 {
 	auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 	RunShape shape;
@@ -146,7 +146,7 @@ void links_without_latency(void **)
 }
 
 /* Between groups if there are enough; the window is the shortest link between two parts, and one cycle. */
-void where_a_machine_is_cut(void **)
+TEST(where_a_machine_is_cut)
 {
 	const auto machine = topology::build_aries({.groups = 4, .chassis = 2, .slots = 2});
 	const Layout layout(machine, {}, 4);
@@ -165,7 +165,7 @@ void where_a_machine_is_cut(void **)
 		assert_true(routers.first[part] < routers.first[part + 1]);
 }
 
-void too_many_parts(void **)
+TEST(too_many_parts)
 {
 	const Layout layout(topology::build_canonical({.p = 1, .a = 2, .h = 1}), {}, 4);
 
@@ -179,15 +179,4 @@ void too_many_parts(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(parts_do_not_change_the_result),
-		cmocka_unit_test(threads_do_not_change_the_result),
-		cmocka_unit_test(links_without_latency),
-		cmocka_unit_test(where_a_machine_is_cut),
-		cmocka_unit_test(too_many_parts),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -15,7 +15,7 @@ constexpr size_t BLUE = 2;         // class of links
 constexpr double LINK_FLITS = 0.9; // a cycle: nine flits in the time of ten (P05)
 
 /* Messages of Poisson, a NIC that serves each in 14 cycles: it waits rho D / 2 (1 - rho) in the mean. */
-void nic_is_an_M_D_1_queue(void **)
+TEST(nic_is_an_M_D_1_queue)
 {
 	for (const uint32_t percent : {30u, 50u, 70u}) {
 		Rig rig(topology::build_canonical({.p = 1, .a = 4, .h = 1}),
@@ -51,7 +51,7 @@ RunShape flood(double load)
  * p = 2, a = 4, h = 1: five groups of eight nodes, one link between each two. Of what a node sends 8/39 go over the
  * link to each other group, for eight nodes: 64/39 of a node's flits, and 0.9 fit.
  */
-void uniform_saturates_at_the_global_links(void **)
+TEST(uniform_saturates_at_the_global_links)
 {
 	const auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 1});
 	const double bound = LINK_FLITS * 39 / 64;
@@ -65,7 +65,7 @@ void uniform_saturates_at_the_global_links(void **)
 }
 
 /* The worst case by minimal ways: one link for the eight nodes of a group (R15). */
-void worst_case_minimal_R15(void **)
+TEST(worst_case_minimal_R15)
 {
 	const auto machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 	RunShape shape = flood(1);
@@ -88,7 +88,7 @@ void worst_case_minimal_R15(void **)
 }
 
 /* One channel alone reaches the full rate over 35 m (T18, P14). */
-void one_channel_fills_a_long_cable_P14(void **)
+TEST(one_channel_fills_a_long_cable_P14)
 {
 	const auto machine = topology::build_aries(
 		{.groups = 2, .chassis = 1, .slots = 1, .cables_per_pair = 1, .global_length_m = 35});
@@ -115,14 +115,4 @@ void one_channel_fills_a_long_cable_P14(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(nic_is_an_M_D_1_queue),
-		cmocka_unit_test(uniform_saturates_at_the_global_links),
-		cmocka_unit_test(worst_case_minimal_R15),
-		cmocka_unit_test(one_channel_fills_a_long_cable_P14),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -37,7 +37,7 @@ void expect_only(const Statistics &seen, std::initializer_list<uint32_t> latenci
 	assert_int_equal(seen.nonminimal, 0);
 }
 
-void canonical_single_flits_L05(void **)
+TEST(canonical_single_flits_L05)
 {
 	Rig rig(topology::build_canonical({.p = 2, .a = 4, .h = 2}), rare(1));
 
@@ -53,7 +53,7 @@ void canonical_single_flits_L05(void **)
 	assert_int_equal(seen.latency.count_of(343), seen.hop_count[3]);
 }
 
-void canonical_full_packets(void **)
+TEST(canonical_full_packets)
 {
 	Rig rig(topology::build_canonical({.p = 2, .a = 4, .h = 2}), rare(14));
 
@@ -61,7 +61,7 @@ void canonical_full_packets(void **)
 	expect_only(rig.network.statistics(), {62 + 13, 144 + 15, 179 + 15, 261 + 15, 343 + 15});
 }
 
-void aries_group_full_packets(void **)
+TEST(aries_group_full_packets)
 {
 	Rig rig(topology::build_aries({.groups = 1, .chassis = 2, .slots = 4}), rare(14));
 
@@ -70,7 +70,7 @@ void aries_group_full_packets(void **)
 }
 
 /* Two blades in two groups: fibres only. */
-void fibre_full_packets_T19(void **)
+TEST(fibre_full_packets_T19)
 {
 	Rig rig(topology::build_aries({.groups = 2, .chassis = 1, .slots = 1}), rare(14));
 
@@ -79,7 +79,7 @@ void fibre_full_packets_T19(void **)
 }
 
 /* A put in one router: the request's 75 cycles, 100 at the target, the response's 62. */
-void put_and_get_with_responses_P03_P04(void **)
+TEST(put_and_get_with_responses_P03_P04)
 {
 	const auto machine = topology::build_aries({.groups = 1, .chassis = 1, .slots = 1});
 	Rig put(machine, {.operation = Operation::Put, .bytes = 64, .load_ppm = 10});
@@ -96,7 +96,7 @@ void put_and_get_with_responses_P03_P04(void **)
 }
 
 /* 10/9 cycles a flit with 14 Gb/s, 56/45 with 12.5; two lanes 3/2 of it, one 3 times (P05, P17). */
-void flit_times_are_whole_ticks(void **)
+TEST(flit_times_are_whole_ticks)
 {
 	assert_int_equal(flit_ticks(chip::ARIES, 14, 3, 875), 50);
 	assert_int_equal(flit_ticks(chip::ARIES, 12.5, 3, 875), 56);
@@ -108,13 +108,4 @@ void flit_times_are_whole_ticks(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(canonical_single_flits_L05),         cmocka_unit_test(canonical_full_packets),
-		cmocka_unit_test(aries_group_full_packets),           cmocka_unit_test(fibre_full_packets_T19),
-		cmocka_unit_test(put_and_get_with_responses_P03_P04), cmocka_unit_test(flit_times_are_whole_ticks),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

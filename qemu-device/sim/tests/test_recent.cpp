@@ -13,7 +13,7 @@ using namespace aries::sim;
 namespace
 {
 
-void a_number_is_known_so_long(void **)
+TEST(a_number_is_known_so_long)
 {
 	for (uint32_t first = 0; first < 300; first += 7) {
 		Recent seen(100);
@@ -32,7 +32,7 @@ void a_number_is_known_so_long(void **)
 	}
 }
 
-void there_are_no_more_of_them_in_a_longer_run(void **)
+TEST(there_are_no_more_of_them_in_a_longer_run)
 {
 	Recent seen(100);
 
@@ -43,7 +43,7 @@ void there_are_no_more_of_them_in_a_longer_run(void **)
 }
 
 /* What adapters know that they have done is in the estimate, of a long run no more than of what may come again. */
-void what_is_done_takes_memory_Q21(void **)
+TEST(what_is_done_takes_memory_Q21)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 1024});
 	const Workload puts({.bytes = 8, .load_ppm = 1000000}, 1024),
@@ -73,7 +73,7 @@ void what_is_done_takes_memory_Q21(void **)
  * A put has come, its answer is lost with a link, and it comes again long after its number may have been forgotten, for
  * its target is busy then: it is refused, and its source gives it up (Q21).
  */
-void what_comes_too_late_is_not_done_again_Q21(void **)
+TEST(what_comes_too_late_is_not_done_again_Q21)
 {
 	constexpr uint32_t BYTES = 1024, MANY = 16384, FIRST = 2, LAST = 16;
 	const topology::Machine machine = topology::build_qsnet({.nodes = LAST, .links = 2});
@@ -106,14 +106,4 @@ void what_comes_too_late_is_not_done_again_Q21(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(a_number_is_known_so_long),
-		cmocka_unit_test(there_are_no_more_of_them_in_a_longer_run),
-		cmocka_unit_test(what_is_done_takes_memory_Q21),
-		cmocka_unit_test(what_comes_too_late_is_not_done_again_Q21),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

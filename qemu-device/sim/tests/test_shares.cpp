@@ -117,17 +117,17 @@ topology::Machine two_routers()
 	return topology::build_aries({.groups = 1, .chassis = 1, .slots = 2});
 }
 
-void whoever_asks_for_less_gets_it_by_minimal_ways(void **)
+TEST(whoever_asks_for_less_gets_it_by_minimal_ways)
 {
 	check_modest(two_routers(), 2, {0, 4}, {1, 5}, Routing::MinimalHash);
 }
 
-void whoever_asks_for_less_gets_it_in_order(void **)
+TEST(whoever_asks_for_less_gets_it_in_order)
 {
 	check_modest(two_routers(), 2, {0, 4}, {1, 5}, Routing::InOrder);
 }
 
-void whoever_asks_for_less_gets_it_beside_three(void **)
+TEST(whoever_asks_for_less_gets_it_beside_three)
 {
 	const topology::Machine machine = two_routers();
 	const Kind few = KINDS_OF_FLOWS[2], many = KINDS_OF_FLOWS[3];
@@ -144,7 +144,7 @@ void whoever_asks_for_less_gets_it_beside_three(void **)
 }
 
 /* The first flow begins at the link, in the first channel; the other comes over a link between groups, in the next. */
-void whoever_asks_for_less_gets_it_in_another_channel(void **)
+TEST(whoever_asks_for_less_gets_it_in_another_channel)
 {
 	const topology::Machine machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
 	std::vector<uint32_t> far;
@@ -164,7 +164,7 @@ void whoever_asks_for_less_gets_it_in_another_channel(void **)
  * still before their targets and have what channels share, and take each piece of it that becomes free. It is for
  * responses, which have less of it and wait: they move.
  */
-void what_channels_share_goes_to_who_has_less_of_it(void **)
+TEST(what_channels_share_goes_to_who_has_less_of_it)
 {
 	const auto machine = topology::build_canonical({.p = 2, .a = 1, .h = 1});
 	RunShape shape;
@@ -190,7 +190,7 @@ void what_channels_share_goes_to_who_has_less_of_it(void **)
 }
 
 /* All ask for more: parts are equal in flits, not in packets. */
-void equal_parts_of_unequal_packets(void **)
+TEST(equal_parts_of_unequal_packets)
 {
 	const topology::Machine machine = two_routers();
 
@@ -212,7 +212,7 @@ void equal_parts_of_unequal_packets(void **)
  * An adapter of QsNetIII sends data that others asked for and asks for some itself in turn. By data first, many of
  * which come at once to some, these would ask for nothing meanwhile, and all others would wait.
  */
-void adapters_ask_while_they_are_asked(void **)
+TEST(adapters_ask_while_they_are_asked)
 {
 	RunShape shape;
 
@@ -228,17 +228,4 @@ void adapters_ask_while_they_are_asked(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(whoever_asks_for_less_gets_it_by_minimal_ways),
-		cmocka_unit_test(whoever_asks_for_less_gets_it_in_order),
-		cmocka_unit_test(whoever_asks_for_less_gets_it_beside_three),
-		cmocka_unit_test(whoever_asks_for_less_gets_it_in_another_channel),
-		cmocka_unit_test(what_channels_share_goes_to_who_has_less_of_it),
-		cmocka_unit_test(equal_parts_of_unequal_packets),
-		cmocka_unit_test(adapters_ask_while_they_are_asked),
-	};
-
-	return cmocka_run_group_tests_name("shares", tests, nullptr, nullptr);
-}
+TEST_MAIN("shares")

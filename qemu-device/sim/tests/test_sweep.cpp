@@ -90,7 +90,7 @@ uint64_t lost(const Json &point)
 	       failures["lost_at_nodes"].get<uint64_t>() + failures["unanswered"].get<uint64_t>();
 }
 
-void values_of_axes(void **)
+TEST(values_of_axes)
 {
 	assert_true(parse_axis("load=0.1:0.5:0.1").values ==
 		    (std::vector<std::string>{"0.1", "0.2", "0.3", "0.4", "0.5"}));
@@ -104,7 +104,7 @@ void values_of_axes(void **)
 }
 
 /* Each combination once, the last axis fastest; the same numbers as a run alone. */
-void every_combination(void **)
+TEST(every_combination)
 {
 	const Folder folder;
 	const SweepShape shape = shape_in(folder, {"mode=minimal,adaptive", "outstanding=1,9", "load=0.1,0.2"});
@@ -133,7 +133,7 @@ void every_combination(void **)
 }
 
 /* What is there is not run again, and stays as it is; a point that was lost is. */
-void goes_on_with_what_is_there(void **)
+TEST(goes_on_with_what_is_there)
 {
 	const Folder folder;
 	SweepShape shape = shape_in(folder, {"load=0.1,0.2"});
@@ -186,7 +186,7 @@ void goes_on_with_what_is_there(void **)
 }
 
 /* Worst-case traffic by minimal ways: two nodes share one global link, so a load of 0.6 cannot be accepted. */
-void curves_end_at_saturation(void **)
+TEST(curves_end_at_saturation)
 {
 	const Folder folder;
 	SweepShape shape = shape_in(folder, {"mode=minimal,nonminimal", "load=0.2:1:0.2"});
@@ -206,7 +206,7 @@ void curves_end_at_saturation(void **)
 }
 
 /* One point fails, the others do not. */
-void a_point_that_cannot_be(void **)
+TEST(a_point_that_cannot_be)
 {
 	const Folder folder;
 	const SweepShape shape = shape_in(folder, {"p=1,9999", "load=0.1,0.2"});
@@ -216,7 +216,7 @@ void a_point_that_cannot_be(void **)
 }
 
 /* What fails in mid-run: a run for each value, beside what all points have. */
-void failures_are_an_axis(void **)
+TEST(failures_are_an_axis)
 {
 	const Folder folder;
 	const SweepShape shape = shape_in(folder, {"fail=none,500:link:0-1,500:link:0-1+900:node:5", "load=0.1"});
@@ -273,16 +273,4 @@ void failures_are_an_axis(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(values_of_axes),
-		cmocka_unit_test(every_combination),
-		cmocka_unit_test(goes_on_with_what_is_there),
-		cmocka_unit_test(curves_end_at_saturation),
-		cmocka_unit_test(a_point_that_cannot_be),
-		cmocka_unit_test(failures_are_an_axis),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

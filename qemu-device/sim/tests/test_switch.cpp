@@ -73,7 +73,7 @@ void expect_nothing_lost(QsnetRig &rig)
 }
 
 /* Full networks of one, two, three and four stages, two links of a node, without a pool and with few channels. */
-void full_networks_drain(void **)
+TEST(full_networks_drain)
 {
 	const TrafficShape puts{.bytes = 3000, .load_ppm = 1000000};
 	const TrafficShape small{.bytes = 8, .load_ppm = 1000000};
@@ -100,7 +100,7 @@ void full_networks_drain(void **)
 }
 
 /* Also with errors, failures, gets, and choices by turn. */
-void any_number_of_parts_gives_the_same(void **)
+TEST(any_number_of_parts_gives_the_same)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 300, .blades = true});
 	std::vector<RunShape> shapes;
@@ -134,7 +134,7 @@ void any_number_of_parts_gives_the_same(void **)
 	assert_string_equal(result_text(of_two, gets, {.parts = 5}).c_str(), result_text(of_two, gets, {}).c_str());
 }
 
-void order_of_events_does_not_matter(void **)
+TEST(order_of_events_does_not_matter)
 {
 	const TrafficShape traffic{.operation = Operation::Get, .bytes = 1500, .load_ppm = 900000};
 	const topology::QsnetShape shape{.nodes = 64, .links = 2};
@@ -173,7 +173,7 @@ Statistics quiet(const topology::QsnetShape &shape, uint32_t offset, uint32_t by
  * n switches are crossed in 12 n cycles, below 40 ns each, and behind them come the words of the packet: 32 bytes of a
  * small put (Q15), 422 ns of 1 KB. Up to five switches are 200 ns (Q08).
  */
-void a_quiet_network_takes_40_ns_a_switch_Q07_Q08(void **)
+TEST(a_quiet_network_takes_40_ns_a_switch_Q07_Q08)
 {
 	const struct {
 		topology::QsnetShape shape;
@@ -192,7 +192,7 @@ void a_quiet_network_takes_40_ns_a_switch_Q07_Q08(void **)
 }
 
 /* Data are in memory 300 to 400 ns after they are there; the answer to the last packet waits for it (Q09, Q10). */
-void answers_wait_for_memory_behind_the_last_packet_Q09_Q10(void **)
+TEST(answers_wait_for_memory_behind_the_last_packet_Q09_Q10)
 {
 	const Statistics seen = quiet({.nodes = 16}, 1, 8, without_cables());
 	const uint32_t there = HOP + 4, back = HOP;
@@ -235,7 +235,7 @@ double share_of_rate(const topology::QsnetShape &shape, uint32_t to, uint32_t by
 }
 
 /* A channel is free again after the packet's words, the switches there and back, and what the answer waits for. */
-void channels_for_line_rate_Q04_Q11(void **)
+TEST(channels_for_line_rate_Q04_Q11)
 {
 	const double trip = FULL_WORDS + 2.0 * HOP + 109;
 
@@ -259,7 +259,7 @@ void channels_for_line_rate_Q04_Q11(void **)
  * the switch, 37 and 4 back. Without a pool the five segments of 1 KB begin 84 cycles apart, with a buffer of it in
  * pairs, with two as fast as the link takes them (Q16).
  */
-void a_pool_lets_one_packet_flow_Q16(void **)
+TEST(a_pool_lets_one_packet_flow_Q16)
 {
 	/* Four switches, two backplanes of a cycle, the cable. */
 	constexpr uint32_t WAY = 4 * HOP + 2 + 31, LAST = FULL_WORDS - 4 * 32;
@@ -274,7 +274,7 @@ void a_pool_lets_one_packet_flow_Q16(void **)
 }
 
 /* A small packet waits for the segment that is on a link, 102 ns, and not for the packet (Q17). */
-void small_packets_overtake_Q17(void **)
+TEST(small_packets_overtake_Q17)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 16});
 	uint32_t most[2] = {};
@@ -313,7 +313,7 @@ void small_packets_overtake_Q17(void **)
 }
 
 /* Packets of a large put take different ways, and arrive in any order (Q22). */
-void packets_arrive_in_any_order_Q22(void **)
+TEST(packets_arrive_in_any_order_Q22)
 {
 	Parameters watched = usual();
 
@@ -342,7 +342,7 @@ std::vector<uint32_t> shuffled(uint32_t count)
  * Random pairs of nodes that all send at once: by route tables some of them share links. The source's ratios are of two
  * systems whose links are not equally fast: 1.4 for the mean and 2.6 for the worst (Q40).
  */
-void static_ways_beside_adaptive_ones_Q40(void **)
+TEST(static_ways_beside_adaptive_ones_Q40)
 {
 	constexpr uint32_t NODES = 256;
 	const topology::Machine machine = topology::build_qsnet({.nodes = NODES});
@@ -402,12 +402,12 @@ void all_to_all(uint32_t nodes, uint32_t cycles)
 	assert_true(accepted[0] > accepted[1] + 0.02);
 }
 
-void all_to_all_on_256_nodes_Q40(void **)
+TEST(all_to_all_on_256_nodes_Q40)
 {
 	all_to_all(256, 6000);
 }
 
-void all_to_all_on_1024_nodes_Q40(void **)
+TEST(all_to_all_on_1024_nodes_Q40)
 {
 	if (slow_tests())
 		all_to_all(1024, 12000);
@@ -415,7 +415,7 @@ void all_to_all_on_1024_nodes_Q40(void **)
 
 /* Damage is found by CRCs: in headers by switches, else by the destination; all is sent again, and nothing done twice.
  */
-void damaged_packets_are_sent_again_Q19_Q20_Q21(void **)
+TEST(damaged_packets_are_sent_again_Q19_Q20_Q21)
 {
 	Parameters noisy = usual();
 
@@ -443,7 +443,7 @@ void damaged_packets_are_sent_again_Q19_Q20_Q21(void **)
 }
 
 /* Links, switches and nodes fail and come back: ways round them, and what was lost is sent again (Q20 to Q23). */
-void failures_Q23(void **)
+TEST(failures_Q23)
 {
 	const topology::QsnetShape shape{.nodes = 128};
 	const topology::Machine machine = topology::build_qsnet(shape);
@@ -476,7 +476,7 @@ void failures_Q23(void **)
 }
 
 /* With fewer channels than the usual threshold, that is as many; what is asked for is not changed. */
-void threshold_of_few_channels(void **)
+TEST(threshold_of_few_channels)
 {
 	Options options;
 
@@ -498,7 +498,7 @@ void refused(const topology::Machine &machine, const std::function<void(RunShape
 }
 
 /* What others have and QsNetIII has not is named, and what is too much or too little. */
-void what_qsnet_has_not(void **)
+TEST(what_qsnet_has_not)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 32});
 	const auto says = [&machine](const std::function<void(RunShape &)> &change, const char *part) {
@@ -538,7 +538,7 @@ void what_qsnet_has_not(void **)
 }
 
 /* 16,384 nodes in 2 GiB. */
-void the_largest_machine_fits(void **)
+TEST(the_largest_machine_fits)
 {
 	const topology::Machine machine = topology::build_qsnet({.nodes = 16384});
 
@@ -548,27 +548,4 @@ void the_largest_machine_fits(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(full_networks_drain),
-		cmocka_unit_test(any_number_of_parts_gives_the_same),
-		cmocka_unit_test(order_of_events_does_not_matter),
-		cmocka_unit_test(a_quiet_network_takes_40_ns_a_switch_Q07_Q08),
-		cmocka_unit_test(answers_wait_for_memory_behind_the_last_packet_Q09_Q10),
-		cmocka_unit_test(channels_for_line_rate_Q04_Q11),
-		cmocka_unit_test(a_pool_lets_one_packet_flow_Q16),
-		cmocka_unit_test(small_packets_overtake_Q17),
-		cmocka_unit_test(packets_arrive_in_any_order_Q22),
-		cmocka_unit_test(static_ways_beside_adaptive_ones_Q40),
-		cmocka_unit_test(all_to_all_on_256_nodes_Q40),
-		cmocka_unit_test(all_to_all_on_1024_nodes_Q40),
-		cmocka_unit_test(damaged_packets_are_sent_again_Q19_Q20_Q21),
-		cmocka_unit_test(failures_Q23),
-		cmocka_unit_test(threshold_of_few_channels),
-		cmocka_unit_test(what_qsnet_has_not),
-		cmocka_unit_test(the_largest_machine_fits),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")

@@ -32,7 +32,7 @@ Trace parse(const std::string &text)
 	return parse_trace(in, "trace", 1000);
 }
 
-void messages_by_time(void **)
+TEST(messages_by_time)
 {
 	const Trace trace = parse(SMALL);
 
@@ -64,7 +64,7 @@ std::string with(const std::string &message)
 }
 
 /* At whatever byte a file ends, it is told; only the whole one is taken. */
-void cut_off_anywhere(void **)
+TEST(cut_off_anywhere)
 {
 	const std::string whole = SMALL;
 
@@ -82,7 +82,7 @@ void cut_off_anywhere(void **)
 	refused(whole.substr(0, whole.size() - 3), "trace:6: cut off: 3 of 4 messages");
 }
 
-void files_that_cannot_be(void **)
+TEST(files_that_cannot_be)
 {
 	refused("", "trace:1: expected '# aries messages 1 nodes N count N'");
 	refused("# aries messages 2 nodes 4 count 1\n", "expected '# aries messages 1");
@@ -102,7 +102,7 @@ void files_that_cannot_be(void **)
 }
 
 /* Ranks of the trace are nodes of the job; everything is sent once, and the run lasts as long as the trace. */
-void is_sent_to_its_end(void **)
+TEST(is_sent_to_its_end)
 {
 	const std::string path =
 		(std::filesystem::temp_directory_path() / "trace-").string() + std::to_string(getpid());
@@ -134,14 +134,4 @@ void is_sent_to_its_end(void **)
 
 } // namespace
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(messages_by_time),
-		cmocka_unit_test(cut_off_anywhere),
-		cmocka_unit_test(files_that_cannot_be),
-		cmocka_unit_test(is_sent_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
-}
+TEST_MAIN("tests")
