@@ -67,10 +67,15 @@ static void released(unsigned int n)
 	assert_int_equal(handles, n);
 }
 
-/* Something comes on another connection, whose requester knew of requests of the other side up to @known. */
+/* Something comes on another connection, whose requester knew the other side's up to @known. */
 static void hello(bool initiator, u64 stamp, u64 known)
 {
-	struct slnd_conn newer = { .peer = &peer, .initiator = initiator, .stamp = stamp, .known = known };
+	struct slnd_conn newer = {
+		.peer = &peer,
+		.initiator = initiator,
+		.stamp = stamp,
+		.known = known,
+	};
 
 	slnd_purgatory_hello(&newer);
 }

@@ -175,7 +175,7 @@ static unsigned long slnd_reap(void)
 	WRITE_ONCE(slnd.quiet, slnd.up && gni_get_quiesce_status(slnd.nic));
 	if (xchg(&slnd.resumed, false)) {
 		slnd.counters.quiesces++;
-		slnd.quiet = true; /* silence is forgotten */
+		WRITE_ONCE(slnd.quiet, true); /* silence is forgotten */
 	}
 	xa_for_each(&slnd.conns, id, conn)
 		slnd_reap_conn(conn);

@@ -108,7 +108,7 @@ static void slnd_sched_retry(void)
 	struct slnd_conn *conn;
 	unsigned long id;
 
-	slnd.stalled = false;
+	WRITE_ONCE(slnd.stalled, false);
 	slnd_rdma_retry();
 	xa_for_each(&slnd.conns, id, conn)
 		slnd_rx(conn);

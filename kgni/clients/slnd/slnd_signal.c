@@ -87,7 +87,7 @@ void slnd_stall(void)
 {
 	if (!slnd.stalled)
 		slnd_wake(SLND_EV_STALL); /* so that the scheduler sleeps with a timeout */
-	slnd.stalled = true;
+	WRITE_ONCE(slnd.stalled, true);
 }
 
 void slnd_reaper_sleep(unsigned long ticks)
