@@ -264,9 +264,12 @@ void Instance::helper_run()
 	const timespec nap = {0, kNapNs};
 	uint64_t seen = UINT64_MAX;
 
-	while (!helper_stop_) {
+	for (;;) {
+		/* Before the look at the stop: what is called from here on ends the wait below. */
 		const uint32_t calls = helper_calls_;
 
+		if (helper_stop_)
+			return;
 		turn.take();
 		if (entry_count_ && seen == batch_number_)
 			flush();
