@@ -201,6 +201,8 @@ dmapp_return_t Instance::gsync_test(int *flag)
 
 /* ---- Turns, and the helper ---- */
 
+constinit Turn turn;
+
 void Turn::wait()
 {
 	timespec nap = {0, 1000};

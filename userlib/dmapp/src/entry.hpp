@@ -10,29 +10,26 @@
 namespace dmapp
 {
 
-/** The library's one instance, from init to finalize; a child of fork() has none. */
-extern Instance *current;
+/** The library's one instance, from init to finalize; a child of fork() has none. It changes under the turn. */
+extern constinit std::atomic<Instance *> current;
 
 class Locked
 {
 public:
-	explicit Locked(Instance &i) : turn_(i.turn) { turn_.take(); }
-	~Locked() { turn_.give(); }
+	Locked() { turn.take(); }
+	~Locked() { turn.give(); }
 	Locked(const Locked &) = delete;
 	Locked &operator=(const Locked &) = delete;
-
-private:
-	Turn &turn_;
 };
 
 /** Runs @f with the instance. Return: RESOURCE_ERROR if there is none, NO_SPACE without memory, else that of @f. */
 template <typename F> [[gnu::always_inline]] inline dmapp_return_t enter(F &&f) noexcept
 try {
-	Instance *i = current;
+	const Locked locked;
+	Instance *i = current.load(std::memory_order_relaxed);
 
 	if (!i) [[unlikely]]
 		return DMAPP_RC_RESOURCE_ERROR;
-	const Locked locked(*i);
 	return std::forward<F>(f)(*i);
 } catch (...) {
 	return DMAPP_RC_NO_SPACE;

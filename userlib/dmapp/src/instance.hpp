@@ -155,8 +155,6 @@ public:
 	const gni_mem_handle_t &own_handle() const { return mine_.own.handle; }
 	dmapp_return_t read_board(dmapp_pe_t pe, Board *board);
 
-	Turn turn;
-
 private:
 	struct Id {
 		Pending pending;

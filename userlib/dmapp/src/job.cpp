@@ -9,7 +9,7 @@
 namespace dmapp
 {
 
-Instance *current;
+constinit std::atomic<Instance *> current;
 
 namespace
 {
@@ -20,6 +20,8 @@ pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
 void in_child()
 {
 	current = nullptr;
+	/* Who had it is not in the child. */
+	turn.give();
 	beginning = PTHREAD_MUTEX_INITIALIZER;
 }
 
@@ -35,8 +37,10 @@ dmapp_return_t begin(const Attributes &wanted)
 		return DMAPP_RC_NO_SPACE;
 	auto instance = std::make_unique<Instance>();
 	const dmapp_return_t rc = instance->open(wanted);
-	if (rc == DMAPP_RC_SUCCESS)
+	if (rc == DMAPP_RC_SUCCESS) {
+		const Locked locked;
 		current = instance.release();
+	}
 	return rc;
 }
 
@@ -111,18 +115,15 @@ dmapp_return_t dmapp_init_ext(dmapp_rma_attrs_ext_t *requested, dmapp_rma_attrs_
 dmapp_return_t dmapp_finalize(void)
 {
 	return alone([] {
-		Instance *i = current;
+		/* Ends when the turn was given back, which its helper may need for its own end. */
+		std::unique_ptr<Instance> ending;
+		const Locked locked;
 
-		if (!i)
+		ending.reset(current);
+		if (!ending)
 			return DMAPP_RC_RESOURCE_ERROR;
-		dmapp_return_t rc;
-		{
-			const Locked locked(*i);
-			rc = i->gsync_wait();
-			current = nullptr;
-		}
-		delete i;
-		return rc;
+		current = nullptr;
+		return ending->gsync_wait();
 	});
 }
 

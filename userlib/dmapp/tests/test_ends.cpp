@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/** @file Ends: of the library, and of the thread that it has itself. */
+/** @file Ends: of the library while threads call it, and of the thread that it has itself. */
 #include "symmetric.hpp"
 
+#include <atomic>
+#include <pthread.h>
 #include <sched.h>
+#include <thread>
 
 namespace
 {
@@ -30,6 +33,43 @@ TEST_BETWEEN(end_of_the_helper, set_size, nullptr)
 			sched_yield();
 		job::stop();
 	}
+}
+
+/* Whoever calls while another thread ends the library is served or told that there is none. */
+TEST_BETWEEN(end_while_others_call, set_size, nullptr)
+{
+	std::atomic<int> wrong = 0;
+
+	for (int round = 0; round < kRounds / 2; round++) {
+		std::vector<std::thread> threads;
+		std::atomic<int> calling = 0;
+
+		job::start(1);
+		const dmapp_seg_desc_t seg = *heap();
+		for (int n = 0; n < 3; n++) {
+			threads.emplace_back([&, n] {
+				dmapp_seg_desc_t mine = seg;
+				auto *at = static_cast<uint64_t *>(seg.addr) + n;
+				uint64_t value = 1;
+				dmapp_return_t rc = DMAPP_RC_SUCCESS;
+				int there = 1;
+
+				while (rc == DMAPP_RC_SUCCESS) {
+					rc = dmapp_put(at, &mine, 0, &value, 1, DMAPP_QW);
+					calling |= 1 << n;
+				}
+				wrong += rc != DMAPP_RC_RESOURCE_ERROR;
+				wrong += dmapp_initialized(&there) != DMAPP_RC_SUCCESS || there;
+			});
+		}
+		while (calling != 7)
+			sched_yield();
+		job::end(0);
+		for (std::thread &thread : threads)
+			thread.join();
+		job::stop();
+	}
+	assert_int_equal(wrong, 0);
 }
 
 TEST_MAIN("ends of DMAPP")
