@@ -2,9 +2,11 @@
 // Copyright (c) 2026 The OpenGNI authors
 /** @file Begin and end, attributes, the job, texts of codes. */
 #include "entry.hpp"
+#include "guard.hpp"
 
 #include <iterator>
 #include <memory>
+#include <new>
 
 namespace dmapp
 {
@@ -44,15 +46,20 @@ dmapp_return_t begin(const Attributes &wanted)
 	return rc;
 }
 
+/* No thread is cancelled while it waits for the other PEs or for the helper: no exception may pass here. */
 template <typename F> dmapp_return_t alone(F &&f) noexcept
-try {
+{
+	const ugni::Uncancelled whole;
+	dmapp_return_t rc = DMAPP_RC_NO_SPACE;
+
 	(void)pthread_mutex_lock(&beginning);
-	const dmapp_return_t rc = f();
+	try {
+		rc = f();
+	} catch (const std::bad_alloc &) {
+		rc = DMAPP_RC_NO_SPACE;
+	}
 	(void)pthread_mutex_unlock(&beginning);
 	return rc;
-} catch (...) {
-	(void)pthread_mutex_unlock(&beginning);
-	return DMAPP_RC_NO_SPACE;
 }
 
 /* Those in force: what this thread has chosen, or the defaults while there is no instance. */

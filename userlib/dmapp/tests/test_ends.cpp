@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/** @file Ends: of the library while threads call it, and of the thread that it has itself. */
+/** @file Ends: of the library while threads call it, of threads in its calls, and of the thread that it has itself. */
 #include "symmetric.hpp"
 
 #include <atomic>
@@ -70,6 +70,34 @@ TEST_BETWEEN(end_while_others_call, set_size, nullptr)
 		job::stop();
 	}
 	assert_int_equal(wrong, 0);
+}
+
+/* A thread that is to end does so behind the call. */
+TEST_BETWEEN(cancelled_while_it_ends_the_library, set_size, nullptr)
+{
+	pthread_t thread{};
+	void *result = nullptr;
+	static std::atomic<bool> ended;
+
+	job::start(1);
+	ended = false;
+	assert_int_equal(0, pthread_create(
+				    &thread, nullptr,
+				    [](void *) -> void * {
+					    uint64_t value = 1;
+
+					    (void)dmapp_put_nbi(heap()->addr, heap(), 0, &value, 1, DMAPP_QW);
+					    (void)pthread_cancel(pthread_self());
+					    ended = dmapp_finalize() == DMAPP_RC_SUCCESS;
+					    pthread_testcancel();
+					    return nullptr;
+				    },
+				    nullptr));
+	assert_int_equal(0, pthread_join(thread, &result));
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_true(ended);
+	job::ended(0);
+	job::stop();
 }
 
 TEST_MAIN("ends of DMAPP")
