@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace dmapp
 {
@@ -38,6 +39,14 @@ void *pointer_to(uint64_t address)
 bool within(const Region &r, uint64_t address, uint64_t bytes)
 {
 	return bytes <= r.bytes && address - r.base <= r.bytes - bytes;
+}
+
+/* A PE without memory comes to the meetings all the same. */
+template <typename F> dmapp_return_t with_memory(F &&f)
+try {
+	return f();
+} catch (const std::bad_alloc &) {
+	return DMAPP_RC_NO_SPACE;
 }
 
 } // namespace
@@ -85,21 +94,50 @@ dmapp_return_t Instance::attach()
 	return done;
 }
 
-/* All PEs come as far as this one, whatever has failed: nobody waits for those that have given up. */
-dmapp_return_t Instance::meet()
+/* All that may fail on this PE alone. */
+dmapp_return_t Instance::prepare(const Attributes &wanted)
 {
-	dmapp_return_t rc = attach();
-	const size_t wanted = Heap::bytes_of(getenv("XT_SYMMETRIC_HEAP_SIZE")); // NOLINT(concurrency-mt-unsafe)
-	void *heap = place::heap_map(wanted);
+	static uint64_t instances;
 
-	if (heap)
-		heap_.open(heap, wanted);
-	if (rc == DMAPP_RC_SUCCESS && !heap)
-		rc = wanted ? DMAPP_RC_NO_SPACE : DMAPP_RC_INVALID_PARAM;
-	if (rc == DMAPP_RC_SUCCESS)
-		rc = add_region(heap, wanted, &mine_.heap);
-	mine_.code = static_cast<uint32_t>(rc);
+	if (!attributes_sound(wanted))
+		return DMAPP_RC_INVALID_PARAM;
+	const dmapp_return_t rc = attach();
+	if (rc != DMAPP_RC_SUCCESS)
+		return rc;
+	attributes_ = wanted;
+	ways_ = ways_of(wanted);
+	serial_ = ++instances;
+	locks.open(Locks::limit_of(getenv("DMAPP_MAX_LOCKS"))); // NOLINT(concurrency-mt-unsafe)
+	ids_.resize(wanted.max_outstanding_nb);
+	for (uint32_t n = wanted.max_outstanding_nb; n > 0; n--)
+		id_give(&ids_[n - 1]);
+	endpoints_.resize(cards_.size());
+	cards_[static_cast<size_t>(job_.pe)] = mine_;
+	return endpoint(job_.pe) ? DMAPP_RC_SUCCESS : DMAPP_RC_RESOURCE_ERROR;
+}
+
+dmapp_return_t Instance::open_heap(void *heap, size_t bytes)
+{
+	if (!heap)
+		return bytes ? DMAPP_RC_NO_SPACE : DMAPP_RC_INVALID_PARAM;
+	heap_.open(heap, bytes);
+	return nic_ ? add_region(heap, bytes, &mine_.heap) : DMAPP_RC_SUCCESS;
+}
+
+/* All PEs come to both meetings, whatever has failed: nobody waits for those that have given up. */
+dmapp_return_t Instance::open(const Attributes &wanted)
+{
+	joined_ = place::open(&job_);
+	if (!joined_)
+		return DMAPP_RC_RESOURCE_ERROR;
 	cards_.resize(static_cast<size_t>(job_.npes));
+	dmapp_return_t rc = with_memory([&] { return prepare(wanted); });
+	const size_t bytes = Heap::bytes_of(getenv("XT_SYMMETRIC_HEAP_SIZE")); // NOLINT(concurrency-mt-unsafe)
+	void *heap = place::heap_map(bytes);
+	const dmapp_return_t opened = with_memory([&] { return open_heap(heap, bytes); });
+	if (rc == DMAPP_RC_SUCCESS)
+		rc = opened;
+	mine_.code = static_cast<uint32_t>(rc);
 	if (!place::allgather(&mine_, cards_.data(), sizeof(mine_)))
 		return DMAPP_RC_RESOURCE_ERROR;
 	for (const Card &card : cards_) {
@@ -107,29 +145,6 @@ dmapp_return_t Instance::meet()
 			rc = static_cast<dmapp_return_t>(card.code);
 	}
 	return rc;
-}
-
-dmapp_return_t Instance::open(const Attributes &wanted)
-{
-	static uint64_t instances;
-
-	if (!attributes_sound(wanted))
-		return DMAPP_RC_INVALID_PARAM;
-	joined_ = place::open(&job_);
-	if (!joined_)
-		return DMAPP_RC_RESOURCE_ERROR;
-	const dmapp_return_t rc = meet();
-	if (rc != DMAPP_RC_SUCCESS)
-		return rc;
-	attributes_ = wanted;
-	ways_ = ways_of(wanted);
-	serial_ = ++instances;
-	locks.open(Locks::limit_of(getenv("DMAPP_MAX_LOCKS"))); // NOLINT(concurrency-mt-unsafe)
-	endpoints_.resize(cards_.size());
-	ids_.resize(wanted.max_outstanding_nb);
-	for (uint32_t n = wanted.max_outstanding_nb; n > 0; n--)
-		id_give(&ids_[n - 1]);
-	return endpoint(job_.pe) ? DMAPP_RC_SUCCESS : DMAPP_RC_RESOURCE_ERROR;
 }
 
 Instance::~Instance()

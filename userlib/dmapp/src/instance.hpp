@@ -165,7 +165,8 @@ private:
 
 	dmapp_return_t attach();
 	dmapp_return_t add_region(void *start, uint64_t bytes, Region *region);
-	dmapp_return_t meet();
+	dmapp_return_t prepare(const Attributes &wanted);
+	dmapp_return_t open_heap(void *heap, size_t bytes);
 	dmapp_seg_desc_t describe(const Region &r, Kind kind) const;
 	gni_ep_handle_t endpoint(dmapp_pe_t pe);
 	const gni_mem_handle_t *own(const void *address, uint64_t bytes) const;

@@ -25,7 +25,7 @@ struct Pe {
 std::vector<Pe> pes;
 int chosen;
 Trouble expected;
-/* Every PE's is filled in when the last one has come: they begin one after the other. */
+/* Every PE's is filled in when the last one has come: they begin one after the other. nullptr: it has given up. */
 std::vector<char *> cards;
 std::vector<char> given;
 
@@ -57,7 +57,7 @@ void prepare(int npes)
 	model::start(static_cast<uint32_t>(npes));
 	model::allow(kCookie, kPtag);
 	pes.assign(static_cast<size_t>(npes), {});
-	cards.clear();
+	cards.assign(static_cast<size_t>(npes), nullptr);
 	given.clear();
 	for (int pe = 0; pe < npes; pe++)
 		pes[static_cast<size_t>(pe)].data = model::memory(static_cast<uint32_t>(pe), kDataBytes);
@@ -121,7 +121,11 @@ bool open(Job *j)
 	return expected != Trouble::no_launcher;
 }
 
-void close() {}
+void close()
+{
+	if (!cards.empty())
+		cards[static_cast<size_t>(chosen)] = nullptr;
+}
 
 bool allgather(void *mine, void *all, int bytes)
 {
@@ -129,10 +133,10 @@ bool allgather(void *mine, void *all, int bytes)
 
 	given.resize(size * pes.size());
 	memcpy(given.data() + size * static_cast<size_t>(chosen), mine, size);
-	cards.push_back(static_cast<char *>(all));
+	cards[static_cast<size_t>(chosen)] = static_cast<char *>(all);
 	memset(all, 0, size * pes.size());
-	if (cards.size() == pes.size()) {
-		for (char *each : cards)
+	for (char *each : cards) {
+		if (each && static_cast<size_t>(chosen) + 1 == pes.size())
 			memcpy(each, given.data(), given.size());
 	}
 	if (expected == Trouble::other_fails)

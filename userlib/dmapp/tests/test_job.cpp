@@ -109,6 +109,21 @@ void cannot_begin(void **)
 	job::stop();
 }
 
+/* What one PE refuses it tells the others: they do not wait for it. */
+void one_cannot_begin(void **)
+{
+	dmapp_rma_attrs_ext_t wanted{};
+
+	assert_dmapp(SUCCESS, dmapp_get_rma_attrs_ext(&wanted));
+	wanted.max_concurrency = 0;
+	job::prepare(2);
+	job::choose(0);
+	assert_dmapp(INVALID_PARAM, dmapp_init_ext(&wanted, nullptr));
+	job::choose(1);
+	assert_dmapp(INVALID_PARAM, dmapp_init_ext(nullptr, nullptr));
+	job::stop();
+}
+
 /* What was asked for is what is in force; what a call may change is changed. */
 void attributes(void **)
 {
@@ -322,6 +337,7 @@ int main()
 		cmocka_unit_test(before_init),
 		cmocka_unit_test(begin_and_end),
 		cmocka_unit_test(cannot_begin),
+		cmocka_unit_test(one_cannot_begin),
 		cmocka_unit_test(attributes),
 		cmocka_unit_test(heap_places),
 		cmocka_unit_test(heap_sizes),
