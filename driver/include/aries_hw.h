@@ -296,8 +296,8 @@ enum aries_fma_op {
 
 /**
  * struct aries_ce_result - outcome of a collective, written by the NIC
- * @control: ARIES_CER_*; cleared with an accepted contribution, and written last, in one store
- * @result: results of both operands, or value and index of a minimum or maximum; 0 after an error
+ * @control: ARIES_CER_*; PENDING with an accepted contribution, and written last, in one store
+ * @result: results of both operands, or value and index of a minimum or maximum; 0 after an error. The owner's until then
  */
 struct aries_ce_result {
 	uint64_t control;

@@ -38,11 +38,12 @@ struct CeQueue {
 
 /** Largest number of waiting contributions of an endpoint. */
 constexpr uint32_t kCeWaitingMost = 1024;
-/* Control word of a result block whose collective waits; until there is a result the rest names the NIC handle. */
+/* Control word of a result block whose collective waits; until the NIC has it the rest names the NIC handle. */
 constexpr uint64_t kCeQueued = 2;
 constexpr uint64_t kCeNicMask = ~uint64_t{alignof(gni_nic) - 1};
 
-static_assert(!(kCeQueued & ARIES_CER_DONE) && kCeQueued < alignof(gni_nic));
+static_assert(!(kCeQueued & (ARIES_CER_DONE | ARIES_CER_PENDING)) && kCeQueued < alignof(gni_nic) &&
+	      !(ARIES_CER_PENDING & kCeNicMask));
 static_assert(sizeof(gni_ce_result_t) == sizeof(aries_ce_result));
 
 /* The 26 commands: bit n is command n. There is no product. */
@@ -78,7 +79,18 @@ inline void ce_set_control(gni_ce_result_t *result, uint64_t control)
 /** There is no result yet. @state: kCeQueued, or 0 when the NIC has it. */
 inline void ce_set_pending(gni_ce_result_t *result, const gni_nic *nic, uint64_t state)
 {
+	/* Twice: a NIC that accepts the contribution replaces the control word, and leaves the rest until the end. */
+	__atomic_store_n(&result->result1, reinterpret_cast<uintptr_t>(nic), __ATOMIC_RELAXED);
 	ce_set_control(result, reinterpret_cast<uintptr_t>(nic) | state);
+}
+
+/** The NIC handle that a block without a result names; anything in one that was never posted. */
+inline gni_nic *ce_nic(const gni_ce_result_t *result, uint64_t control)
+{
+	const uint64_t name = control & ARIES_CER_PENDING ? __atomic_load_n(&result->result1, __ATOMIC_RELAXED)
+							  : control & kCeNicMask;
+
+	return reinterpret_cast<gni_nic *>(name); // NOLINT(performance-no-int-to-ptr)
 }
 
 } // namespace ugni

@@ -16,13 +16,13 @@ gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length)
 	if (control & ARIES_CER_DONE)
 		return control & (ARIES_CER_STATUS_MASK | ARIES_CER_FPE_MASK) ? told(GNI_RC_TRANSACTION_ERROR)
 									      : GNI_RC_SUCCESS;
-	auto *const nic = reinterpret_cast<gni_nic *>(control & kCeNicMask); // NOLINT(performance-no-int-to-ptr)
+	gni_nic *const nic = ce_nic(result, control);
 	/* None is there in a block of another process, or one that was posted before a fork. */
 	if (!nics.valid(nic))
 		return nothing(GNI_RC_NOT_DONE);
 	if (!nic_there(nic))
 		return nic_gone(nic);
-	if (control & kCeQueued)
+	if (!(control & ARIES_CER_PENDING) && (control & kCeQueued))
 		ce_advance(nic);
 	return nothing(GNI_RC_NOT_DONE);
 }

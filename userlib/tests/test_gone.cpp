@@ -148,6 +148,9 @@ struct Busy : Session {
 		sum.ce_cmd = GNI_FMA_CE_IADD;
 		assert_rc(SUCCESS, GNI_PostFma(leaf, &sum));
 		assert_rc(NOT_DONE, GNI_CeCheckResult(result, 24));
+		/* As the NIC does that has accepted it. */
+		result->control = ARIES_CER_PENDING | 0x12345670;
+		assert_rc(NOT_DONE, GNI_CeCheckResult(result, 24));
 	}
 };
 
