@@ -333,7 +333,9 @@ dmapp_return_t look(Instance &i, dmapp_c_pset_handle_t handle)
 
 		if (rc == GNI_RC_NOT_DONE)
 			return DMAPP_RC_NOT_DONE;
-		s->broken = s->broken || !GNI_CE_RES_STATUS_OK(&all[n].result);
+		/* Exceptions of floating point are no failure; a NIC that was reset is, and leaves no status. */
+		s->broken = s->broken || (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR) ||
+			    !GNI_CE_RES_STATUS_OK(&all[n].result);
 	}
 	s->active = false;
 	if (s->broken)
@@ -430,7 +432,7 @@ dmapp_return_t dmapp_c_pset_test(dmapp_c_pset_handle_t pset)
 	return enter([&](Instance &i) { return look(i, pset); });
 }
 
-/* A member that is lost is told by the NICs. */
+/* A member that is lost is told by the NICs, and the loss of the own one by libugni. */
 dmapp_return_t dmapp_c_pset_wait(dmapp_c_pset_handle_t pset)
 {
 	return until_done(UINT32_MAX, [&](Instance &i) { return look(i, pset); });

@@ -3,6 +3,7 @@
 #include "model_place.hpp"
 #include "entry.hpp"
 #include "model_kernel.hpp"
+#include "objects.hpp"
 #include "place.hpp"
 
 #include <cstring>
@@ -106,6 +107,20 @@ void stop()
 void kill(int pe)
 {
 	model::kill(static_cast<uint32_t>(pe));
+}
+
+void reset(int pe)
+{
+	memset(pes.at(static_cast<size_t>(pe)).instance->nic()->area, 0xff, ARIES_DESC_STRIDE);
+}
+
+size_t endpoints(int pe)
+{
+	size_t count = 0;
+
+	for (const gni_ep *ep = pes.at(static_cast<size_t>(pe)).instance->nic()->endpoints.first(); ep; ep = ep->next)
+		count++;
+	return count;
 }
 
 } // namespace job

@@ -32,6 +32,10 @@ const dmapp_jobinfo_t &info(int pe);
 unsigned char *data(int pe);
 /** The node of the PE disappears. */
 void kill(int pe);
+/** The descriptor area of the PE reads as ones, as a driver leaves it that has reset the NIC. */
+void reset(int pe);
+/** Endpoints that the PE has. */
+size_t endpoints(int pe);
 /** Fabric and nodes alone: each PE has yet to begin. */
 void prepare(int npes);
 /** The library of the PE ends. */

@@ -220,6 +220,20 @@ void member_that_dies(void **)
 	}
 }
 
+/* The own NIC is reset, and its mapping reads as ones: the collective does not end, and the wait does. */
+void own_nic_reset(void **)
+{
+	const Set set(0, 1, 2);
+
+	set.barrier();
+	job::choose(0);
+	assert_dmapp(SUCCESS, dmapp_c_barrier_join(set.handles[0]));
+	assert_dmapp(NOT_DONE, dmapp_c_pset_test(set.handles[0]));
+	job::reset(0);
+	assert_dmapp(TRANSACTION_ERROR, dmapp_c_pset_wait(set.handles[0]));
+	assert_dmapp(TRANSACTION_ERROR, dmapp_c_pset_test(set.handles[0]));
+}
+
 } // namespace
 
 int main()
@@ -230,6 +244,7 @@ int main()
 		cmocka_unit_test_setup_teardown(refused, job_start_many, job_stop),
 		cmocka_unit_test_setup_teardown(as_many_as_there_are, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(member_that_dies, job_start_many, job_stop),
+		cmocka_unit_test_setup_teardown(own_nic_reset, job_start, job_stop),
 	};
 
 	return cmocka_run_group_tests_name("sets of PEs of DMAPP", tests, nullptr, nullptr);
