@@ -139,6 +139,8 @@ public:
 
 	dmapp_return_t wait(const dmapp_syncid_handle_t *id);
 	dmapp_return_t test(const dmapp_syncid_handle_t *id, int *flag);
+	/** Waits for what is implicit; what becomes of it is told by gsync as ever. */
+	void settle() { finish(implicit_); }
 	dmapp_return_t gsync_wait();
 	dmapp_return_t gsync_test(int *flag);
 	void progress();

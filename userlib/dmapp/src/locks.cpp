@@ -144,7 +144,8 @@ dmapp_return_t acquire(const Wanted &w)
 	}
 }
 
-/* Return: NOT_FOUND: it is not this PE's any more. */
+/* Until the other PE has answered the lock is held, and may be given back once more. Return: NOT_FOUND: it is not this
+ * PE's any more. */
 dmapp_return_t release(Instance &i, dmapp_lock_handle_t handle)
 {
 	const uint64_t mine = static_cast<uint64_t>(i.pe()) + 1;
@@ -152,13 +153,13 @@ dmapp_return_t release(Instance &i, dmapp_lock_handle_t handle)
 	Place at{};
 
 	at.at = i.locks.find(handle)->at;
+	/* What was changed while the lock was held is there before it is free; gsync tells what was not. */
+	i.settle();
+	const dmapp_return_t rc = swap_word(i, at, mine, 0, &old);
+	if (rc != DMAPP_RC_SUCCESS)
+		return rc;
 	i.locks.remove(handle);
-	/* What was changed while the lock was held is there before it is free. */
-	dmapp_return_t rc = i.gsync_wait();
-	const dmapp_return_t freed = swap_word(i, at, mine, 0, &old);
-	if (freed == DMAPP_RC_SUCCESS && old != mine)
-		rc = DMAPP_RC_NOT_FOUND;
-	return rc == DMAPP_RC_SUCCESS ? freed : rc;
+	return old == mine ? rc : DMAPP_RC_NOT_FOUND;
 }
 
 } // namespace

@@ -249,6 +249,28 @@ void locks(void **)
 	assert_dmapp(TRANSACTION_ERROR, dmapp_lock_acquire(lock + 1, heap(), 0, 0, &mine));
 }
 
+/* A lock that could not be given back is held, and an implicit operation that failed is gsync's to tell. */
+void lock_that_stays(void **)
+{
+	const Symmetric block(64);
+	auto *lock = reinterpret_cast<dmapp_lock_desc_t *>(block.at[0]);
+	dmapp_lock_handle_t handle = 0;
+	uint64_t value = 1;
+
+	assert_dmapp(SUCCESS, dmapp_lock_acquire(lock, heap(), 1, 0, &handle));
+	model::fault(0, "drop", 100000);
+	assert_dmapp(TRANSACTION_ERROR, dmapp_lock_release(handle, 0));
+	assert_dmapp(TRANSACTION_ERROR, dmapp_lock_release_addr(lock, 1, 0));
+	assert_dmapp(SUCCESS, dmapp_put_nbi(block.at[0] + 8, heap(), 1, &value, 1, DMAPP_QW));
+	assert_dmapp(SUCCESS, dmapp_progress());
+	model::fault(0, "drop", 0);
+	assert_int_equal(block.word(1, 0), 1);
+	assert_dmapp(SUCCESS, dmapp_lock_release(handle, 0));
+	assert_int_equal(block.word(1, 0), 0);
+	assert_dmapp(TRANSACTION_ERROR, dmapp_gsync_wait());
+	assert_dmapp(SUCCESS, dmapp_gsync_wait());
+}
+
 void locks_refused(void **)
 {
 	const Symmetric block((kMostLocks + 1) * 8);
@@ -342,6 +364,7 @@ int main()
 		cmocka_unit_test(heap_places),
 		cmocka_unit_test(heap_sizes),
 		cmocka_unit_test_setup_teardown(locks, job_start, job_stop),
+		cmocka_unit_test_setup_teardown(lock_that_stays, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(locks_refused, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(fork_after_init, job_start, job_stop),
 		cmocka_unit_test(not_there),
