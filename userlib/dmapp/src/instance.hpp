@@ -132,8 +132,8 @@ public:
 	void flush();
 
 	/**
-	 * Runs @start, which either refuses and has done nothing, or starts pieces for the Pending it gets; then does
-	 * what the form asks for.
+	 * Runs @start, which either refuses and has done nothing, or starts pieces for the Pending it gets, and throws
+	 * nothing; then does what the form asks for.
 	 */
 	template <typename Start> dmapp_return_t perform(const How &how, Start &&start);
 
@@ -178,6 +178,8 @@ private:
 	void await(Pending &p) const;
 	bool block(const Place &remote, const void *local, uint64_t bytes, const gni_mem_handle_t &handle,
 		   gni_post_type_t type, Pending &p);
+	bool blocks_more();
+	/** Return: nullptr without memory. */
 	Block *block_take();
 	void block_give(Block *b);
 	void block_ended(Block *b, uint32_t status);

@@ -18,23 +18,25 @@ struct Pes {
 dmapp_return_t run(Instance &i, const Transfer &t, const Pes &pes, Spread kind, Pending &p)
 {
 	const bool get = kind == Spread::gather;
-	std::vector<Place> places(pes.count);
 	uint64_t bytes = 0;
+	Place place;
 	dmapp_return_t rc = t.check(get, &bytes);
 
 	if (pes.count && !pes.list)
 		return DMAPP_RC_INVALID_PARAM;
+	/* Twice, for nothing has been started if one of them is refused. */
 	for (uint32_t n = 0; n < pes.count && rc == DMAPP_RC_SUCCESS; n++)
-		rc = i.aim(t.remote, t.seg, pes.list[n], bytes, get, &places[n]);
+		rc = i.aim(t.remote, t.seg, pes.list[n], bytes, get, &place);
 	if (rc != DMAPP_RC_SUCCESS)
 		return rc;
 	for (uint32_t n = 0; n < pes.count; n++) {
 		char *here = static_cast<char *>(t.local) + (kind == Spread::same ? 0 : n * bytes);
 
+		(void)i.aim(t.remote, t.seg, pes.list[n], bytes, get, &place);
 		if (get)
-			i.get(here, places[n], bytes, p);
-		else if (bytes > 16 || !put_batched(i, places[n], here, bytes, p))
-			i.put(places[n], here, bytes, p);
+			i.get(here, place, bytes, p);
+		else if (bytes > 16 || !put_batched(i, place, here, bytes, p))
+			i.put(place, here, bytes, p);
 	}
 	return rc;
 }

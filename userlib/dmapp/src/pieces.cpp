@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace dmapp
 {
@@ -58,8 +59,14 @@ bool Instance::block(const Place &remote, const void *local, uint64_t bytes, con
 	uint32_t refusals = 0;
 	for (uint64_t done = 0; done < bytes;) {
 		Block *b = block_take();
-		gni_return_t rc;
+		gni_return_t rc = GNI_RC_ERROR_RESOURCE;
 
+		if (!b && !done)
+			return false;
+		if (!b) {
+			p.failed(ARIES_ST_QUEUE_FULL);
+			return true;
+		}
 		b->owner = &p;
 		b->d = {};
 		b->d.type = type;
@@ -88,13 +95,21 @@ bool Instance::block(const Place &remote, const void *local, uint64_t bytes, con
 	return true;
 }
 
+/* No exception leaves an operation that has begun. */
+bool Instance::blocks_more()
+try {
+	blocks_.push_back(std::make_unique<Block[]>(kBlocksAtOnce));
+	for (size_t n = 0; n < kBlocksAtOnce; n++)
+		block_give(&blocks_.back()[n]);
+	return true;
+} catch (const std::bad_alloc &) {
+	return false;
+}
+
 Block *Instance::block_take()
 {
-	if (!blocks_free_) {
-		blocks_.push_back(std::make_unique<Block[]>(kBlocksAtOnce));
-		for (size_t n = 0; n < kBlocksAtOnce; n++)
-			block_give(&blocks_.back()[n]);
-	}
+	if (!blocks_free_ && !blocks_more())
+		return nullptr;
 	Block *b = blocks_free_;
 	blocks_free_ = b->next;
 	return b;
