@@ -39,7 +39,7 @@ Pset *find(Instance &i, dmapp_c_pset_handle_t handle)
 /* Its members are PEs, each once, and this one is among them. Return: this one's place, -1 if not. */
 int place_of(const Instance &i, const dmapp_c_pset_delimiter_strided_t &d)
 {
-	const int64_t last = d.base_pe + static_cast<int64_t>(d.n_pes - 1) * d.stride_pe;
+	const int64_t last = d.base_pe + (static_cast<int64_t>(d.n_pes) - 1) * d.stride_pe;
 
 	if (d.n_pes < 1 || (d.n_pes > 1 && !d.stride_pe) || d.base_pe < 0 || d.base_pe >= i.npes() || last < 0 ||
 	    last >= i.npes())

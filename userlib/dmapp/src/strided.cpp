@@ -61,6 +61,20 @@ dmapp_return_t aim_all(Instance &i, const Transfer &t, dmapp_pe_t pe, const Span
 		     t.seg, pe, static_cast<uint64_t>(bytes), get, first);
 }
 
+/* Return: false if the elements are not all at addresses. */
+bool local_sound(const Transfer &t, const Strided &where)
+{
+	const auto width = static_cast<ptrdiff_t>(width_of(t.type));
+	const auto here = reinterpret_cast<uintptr_t>(t.local);
+	Span span{};
+	ptrdiff_t low, high;
+	uintptr_t at;
+
+	return span_of(where, t.nelems, &span) && !__builtin_mul_overflow(span.low, width, &low) &&
+	       !__builtin_mul_overflow(span.high, width, &high) && !__builtin_add_overflow(here, low, &at) &&
+	       !__builtin_add_overflow(here, high, &at) && !__builtin_add_overflow(at, width, &at);
+}
+
 template <typename Remote>
 dmapp_return_t run(Instance &i, const Transfer &t, dmapp_pe_t pe, const Remote &remote, const Strided &local, bool get,
 		   Pending &p)
@@ -73,7 +87,7 @@ dmapp_return_t run(Instance &i, const Transfer &t, dmapp_pe_t pe, const Remote &
 
 	if (rc != DMAPP_RC_SUCCESS || !t.nelems)
 		return rc;
-	if (!span_of(remote, t.nelems, &span))
+	if (!span_of(remote, t.nelems, &span) || !local_sound(t, local))
 		return DMAPP_RC_INVALID_PARAM;
 	rc = aim_all(i, t, pe, span, get, &first);
 	if (rc != DMAPP_RC_SUCCESS)

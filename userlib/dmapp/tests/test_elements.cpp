@@ -99,6 +99,10 @@ void strides_refused(void **)
 	assert_dmapp(SUCCESS, dmapp_iput(start, heap(), 1, value, (4 << 20) / 8 - 1, 1, 2, DMAPP_QW));
 	assert_dmapp(INVALID_PARAM, dmapp_iput(start, heap(), 1, value, PTRDIFF_MAX, 1, 4, DMAPP_QW));
 	assert_dmapp(INVALID_PARAM, dmapp_iput(start, heap(), 1, value, PTRDIFF_MIN, 1, 2, DMAPP_QW));
+	for (const ptrdiff_t stride : {PTRDIFF_MAX, PTRDIFF_MAX / 8, PTRDIFF_MIN}) {
+		assert_dmapp(INVALID_PARAM, dmapp_iput(start, heap(), 1, value, 1, stride, 4, DMAPP_QW));
+		assert_dmapp(INVALID_PARAM, dmapp_iget(value, start, heap(), 1, stride, 1, 4, DMAPP_QW));
+	}
 	assert_dmapp(INVALID_PARAM, dmapp_iget(value, start, heap(), 1, 1, 5, 0, DMAPP_QW));
 	assert_dmapp(INVALID_PARAM, dmapp_iget(nullptr, start, heap(), 1, 1, 5, 1, DMAPP_QW));
 	assert_dmapp(INVALID_PARAM, dmapp_iput(start, heap(), 2, value, 1, 1, 1, DMAPP_QW));
