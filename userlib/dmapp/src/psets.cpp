@@ -267,6 +267,9 @@ Outcome *outcomes(Instance &i, const Pset &s)
 
 dmapp_return_t contribute(Instance &i, Pset &s, const Reduction &r)
 {
+	s.nelems = 0;
+	s.type = r.type;
+	s.out = r.out;
 	for (uint32_t n = 0; n < r.nelems; n++) {
 		gni_post_descriptor_t d{};
 
@@ -283,11 +286,10 @@ dmapp_return_t contribute(Instance &i, Pset &s, const Reduction &r)
 			s.broken = true;
 			return code_of(rc);
 		}
+		/* Those that were accepted are in progress, whatever becomes of the others. */
+		s.active = true;
+		s.nelems = n + 1;
 	}
-	s.active = true;
-	s.nelems = r.nelems;
-	s.type = r.type;
-	s.out = r.out;
 	return DMAPP_RC_SUCCESS;
 }
 
