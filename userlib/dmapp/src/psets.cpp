@@ -82,7 +82,8 @@ void discard(Pset &s)
 dmapp_return_t create(Instance &i, const dmapp_c_pset_desc_t &desc, uint64_t identifier, dmapp_c_pset_handle_t *handle)
 {
 	const dmapp_c_pset_delimiter_strided_t &d = desc.u.stride_type;
-	const Notice wanted = {identifier, d.base_pe, d.n_pes > 1 ? d.stride_pe : 1, d.n_pes, 0, Notice::kCreated, {}};
+	/* Others may read it at any time: it says so last that it is there. */
+	const Notice wanted = {identifier, d.base_pe, d.n_pes > 1 ? d.stride_pe : 1, d.n_pes, 0, Notice::kFree, {}};
 	const int me = place_of(i, d);
 
 	if (desc.type != DMAPP_C_PSET_DELIMITER_STRIDED || me < 0)
@@ -101,7 +102,6 @@ dmapp_return_t create(Instance &i, const dmapp_c_pset_desc_t &desc, uint64_t ide
 	Pset &s = i.psets[place];
 	s.notice = &i.shared()->board[place];
 	*s.notice = wanted;
-	s.notice->state = Notice::kFree;
 	s.me = me;
 	divide(i, s);
 	gni_return_t rc = GNI_RC_SUCCESS;
