@@ -67,10 +67,16 @@ void divide(const Instance &i, Pset &s)
 	}
 }
 
-void discard(Pset &s)
+void cut(Pset &s)
 {
 	for (gni_ep_handle_t ep : s.edges)
 		(void)GNI_EpDestroy(ep);
+	s.edges.clear();
+}
+
+void discard(Pset &s)
+{
+	cut(s);
 	if (s.engine)
 		(void)GNI_CeDestroy(s.engine);
 	__atomic_store_n(&s.notice->state, Notice::kFree, __ATOMIC_RELEASE);
@@ -208,10 +214,12 @@ dmapp_return_t plant(Instance &i, Pset &s)
 dmapp_return_t export_set(Instance &i, Pset &s)
 {
 	const auto own = std::find(s.local.begin(), s.local.end(), s.me) - s.local.begin();
-	dmapp_return_t rc = s.leaf ? DMAPP_RC_BUSY : DMAPP_RC_SUCCESS;
 
-	if (rc == DMAPP_RC_SUCCESS && s.leads())
-		rc = plant(i, s);
+	if (s.leaf)
+		return DMAPP_RC_BUSY;
+	/* What an attempt has left that was refused. */
+	cut(s);
+	dmapp_return_t rc = s.leads() ? plant(i, s) : DMAPP_RC_SUCCESS;
 	gni_ep_handle_t leaf = nullptr;
 	if (rc == DMAPP_RC_SUCCESS)
 		rc = edge(i, s, s.local.front(), static_cast<uint32_t>(own), GNI_CE_CHILD_PE, true, &leaf);

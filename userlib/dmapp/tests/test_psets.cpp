@@ -163,6 +163,10 @@ void refused(void **)
 	assert_dmapp(BUSY, dmapp_c_pset_create(&d, 1, 0, nullptr, &same));
 	/* The other member has not created it; and before export there are no collectives. */
 	assert_dmapp(NOT_FOUND, dmapp_c_pset_export(handle));
+	const size_t endpoints = job::endpoints(0);
+	for (int n = 0; n < 5; n++)
+		assert_dmapp(NOT_FOUND, dmapp_c_pset_export(handle));
+	assert_int_equal(job::endpoints(0), endpoints);
 	assert_dmapp(INVALID_PARAM, dmapp_c_barrier_join(handle));
 	assert_dmapp(INVALID_PARAM, dmapp_c_pset_wait(handle));
 	assert_dmapp(SUCCESS, dmapp_c_pset_destroy(handle));
