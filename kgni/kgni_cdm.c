@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Communication domains, and their attachments to NICs. */
 #include <linux/module.h>
 #include <linux/slab.h>

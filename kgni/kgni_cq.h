@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Requests and events of a queue. */
 #ifndef KGNI_CQ_H
 #define KGNI_CQ_H

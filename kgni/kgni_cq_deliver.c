@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Events on their way to the client. Most come from the NIC. kGNI delivers those that the NIC
  * cannot know of: for a post that failed in the middle, for a message that was retransmitted, and

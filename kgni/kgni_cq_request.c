@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Posts and messages between the call that starts them and their event, for the code that posts.
  * Free entries of a queue are counted, so that local events can never overrun it.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages between their put and their completion event: when an event may be delivered to
  * the client, and what happens to a message that was lost in flight. All of this runs with

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The state of a queue: what it is used for, the events that the NIC has written, and the requests
  * whose events kGNI delivers itself. What is told to the client is decided in kgni_cq_deliver.c.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The auxiliary driver. NICs come and go. The NIC handles of a NIC that is gone stay valid:
  * everything outstanding has been completed, and new operations are refused.

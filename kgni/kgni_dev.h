@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The NICs of this node, and the NIC handles on each. */
 #ifndef KGNI_DEV_H
 #define KGNI_DEV_H

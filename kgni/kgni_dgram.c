@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams. Their state is in aries.ko. Only the buffer for the partner's data, and whether an
  * endpoint has posted a datagram, is kept here and protected by gni_ep.lock.

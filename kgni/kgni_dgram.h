@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Datagram of an endpoint that is destroyed. */
 #ifndef KGNI_DGRAM_H
 #define KGNI_DGRAM_H

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* References to endpoints. */
 #ifndef KGNI_EP_H
 #define KGNI_EP_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Error events, and the function that is called when a quiesce has ended. */
 #include <linux/export.h>
 #include <linux/jiffies.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Subscriptions to error events. */
 #ifndef KGNI_ERR_H
 #define KGNI_ERR_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The first refused call on each processor, until a client reads the record. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Refused calls: what they return, and the record of the first one on each processor. */
 #ifndef KGNI_ERRNO_H
 #define KGNI_ERRNO_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Single FMA operations and block transfers, through a descriptor of the NIC handle. */
 #include <linux/irqflags.h>
 #include <linux/minmax.h>

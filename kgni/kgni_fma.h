@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA operations, from the descriptor to the status. */
 #ifndef KGNI_FMA_H
 #define KGNI_FMA_H

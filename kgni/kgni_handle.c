@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The table of all handles, for clients under test. */
 #include <linux/module.h>
 #include <linux/xarray.h>

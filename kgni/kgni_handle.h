@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Validation of handles. The first word of a handle tells its kind, and that it was not destroyed.
  * With the module parameter check_handles, kGNI first looks the handle up in a table, before it

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* kGNI: the kernel level Generic Network Interface, on top of aries.ko. */
 #include <linux/module.h>
 #include <linux/rcupdate.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Registration of kernel memory: ranges of kernel addresses, or pages by physical address. */
 #include <linux/err.h>
 #include <linux/export.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Deregistration. LNDs deregister memory with a spinlock held, and free the memory soon after. No
  * kernel can tell whether its caller holds one, so all callers are treated alike: the NIC is cut

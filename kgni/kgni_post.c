@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Checks for every post, and the reservation of entries for its events. */
 #include "kgni_cq.h"
 #include "kgni_handle.h"

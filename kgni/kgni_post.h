@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What block transfers and FMA posts share. */
 #ifndef KGNI_POST_H
 #define KGNI_POST_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA posts: puts, gets and atomics. A transfer that is longer than one operation of the NIC takes
  * several operations. When one of them fails the rest is skipped, and kGNI delivers the event that

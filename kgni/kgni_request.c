@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The table of requests of a queue, see kgni_request.h. */
 #include <linux/slab.h>
 #include <linux/string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Outstanding posts and messages, by their 16-bit transaction id. Each queue has ids of its own, so
  * that endpoints with different queues share no lock. The table grows as ids are used for the first

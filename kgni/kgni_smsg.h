@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Short messages: a connection, and messages of which a copy is kept. What sender and receiver do
  * is in driver/gni; gni_smsg.h describes the layout of a mailbox and the reasons for it. All of

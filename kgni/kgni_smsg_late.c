@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages that are still in flight when their put returns, as all messages to another host
  * are. Only the completion event reports whether they arrive, so a copy is kept until then. A

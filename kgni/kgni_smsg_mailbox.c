@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Mailboxes: their size, and the lifetime of a connection. */
 #include <linux/export.h>
 #include <linux/random.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Short messages: writing to the peer's mailbox, and reading from it. */
 #include "gni_memhandle.h"
 #include "kgni_fma.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages whose put has failed. Nothing more is put while it is not known whether an earlier
  * put has arrived: the slot in the peer's mailbox is read back, which gives a definite answer. A

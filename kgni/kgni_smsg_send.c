@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Sending short messages: header and data are copied before the call returns. */
 #include <linux/export.h>
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Calls of the functions that clients have set for errors and for the end of a quiesce. */
 #ifndef KGNI_TELL_H
 #define KGNI_TELL_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The work item that calls the functions that clients have set: one after the other, in process
  * context, without any lock.

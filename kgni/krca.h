@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* krca.ko: declarations that its files share. */
 #ifndef KRCA_H
 #define KRCA_H

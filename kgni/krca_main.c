@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * krca: the nodes of the machine and their events, for clients of GNI in the kernel.
  *

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Sessions of krca. For each node a session keeps the events that were not delivered yet, which are
  * at most one of going down and one of coming up. So a slow reader does no harm.

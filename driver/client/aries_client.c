@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Clients in the kernel: owners without a file, their ports, and the auxiliary devices to which the
  * drivers of clients are bound.

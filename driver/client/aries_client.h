@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Owners that are clients in the kernel (aries_client.c, aries_kmem.c). */
 #ifndef ARIES_CLIENT_H
 #define ARIES_CLIENT_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Accounting of unswappable memory that processes make the driver take, by user: registered pages,
  * translation tables, queues.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, folder core: the NIC as a device. Registers, the numbers of its resources, memory that
  * it reads, and the structure that represents it.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * ECC of the NIC's memories: their names, and which errors stop the NIC. The errors themselves are
  * handled in aries_ras.c.

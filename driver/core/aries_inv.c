@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Revocation: making sure that revoked memory is not accessed any more, neither by this NIC nor by
  * a peer that has already passed the checks.

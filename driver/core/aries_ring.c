@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Memory for completion queues. It is contiguous, because the NIC has one bus address for each
  * queue. The page allocator has blocks of up to 4 MiB, and the largest queue takes one page more.

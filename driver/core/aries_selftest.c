@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Self-test at probe: registers, descriptor memory, interrupts and DMA. A broken device or bus then
  * causes one line in the log instead of data corruption later.

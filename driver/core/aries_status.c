@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Names of the status codes of transactions. */
 #include "aries_compat.h"
 #include "aries_core.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The channel between the drivers of all nodes. Each driver has a receive area with a slot for each
  * peer, registered under the same handle on all nodes. A message is one FMA put into our slot at

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The channel between the drivers of all nodes: its interface for other folders. */
 #ifndef ARIES_CHAN_H
 #define ARIES_CHAN_H

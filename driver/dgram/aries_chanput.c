@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What everything below the channel's work item needs of the channel: putting bytes into the area
  * of another node, and having the work item run.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Matching of datagrams. Two datagrams of one node complete at once. Between nodes it takes three
  * messages. The side whose datagram is directed asks (REQUEST). The other side chooses a match,

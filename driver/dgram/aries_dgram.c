@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams of processes: KGNI_IOC_DGRAM_POST and KGNI_IOC_DGRAM_CANCEL. They belong to the open
  * file, not to the endpoint. So the result of a datagram outlives its endpoint, and all datagrams

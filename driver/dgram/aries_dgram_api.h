@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Datagrams: the interface for owners. */
 #ifndef ARIES_DGRAM_API_H
 #define ARIES_DGRAM_API_H

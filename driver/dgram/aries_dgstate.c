@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * One datagram of a process: finding it by its endpoint, giving it a final state, freeing it. Who
  * its partner is does not matter here (aries_dgmatch.c).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Results of datagrams: KGNI_IOC_DGRAM_TEST, KGNI_IOC_DGRAM_PROBE and poll(), with and without
  * waiting.

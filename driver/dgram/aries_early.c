@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Requests of other nodes that no datagram matched yet. They are kept at the instance that they are
  * for, up to a limit.

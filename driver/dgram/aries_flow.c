@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Which message to another node is sent next, and when to ask again. The channel carries one
  * message at a time in each direction. So the domains that have messages for a peer take turns, one

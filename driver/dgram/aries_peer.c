@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Messages to and from the driver of another node. As long as both run, each message is delivered
  * once and in order. One message is in flight in each direction. It is retransmitted until it is

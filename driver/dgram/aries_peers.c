@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The table of peers, which are the drivers of other nodes. What is sent to them and comes from
  * them is in aries_peer.c.

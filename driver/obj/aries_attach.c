@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Attachments: how an owner joins a domain and leaves it, and how all its objects are revoked. It
  * knows every kind of object; what an owner is without them is in aries_owner.c.

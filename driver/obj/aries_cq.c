@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Completion queues: a header page and 2^n entries, contiguous for the NIC, mapped by the process.
  */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The datagrams of an owner. */
 #ifndef ARIES_DGRAMS_H
 #define ARIES_DGRAMS_H

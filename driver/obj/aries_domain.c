@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Communication domains as such: looking them up, references to them, and what is charged to them.
  * How they get and lose their tag is in aries_ptag.c.

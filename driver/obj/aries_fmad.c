@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA descriptors. The rights of a descriptor are in FMAD_CTL, which only the kernel can access.
  * The area and the windows that a process maps contain no rights.

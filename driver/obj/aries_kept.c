@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Deferred freeing of memory that the NIC has used. It may be freed once it cannot be accessed any
  * more: either the NIC has confirmed that (an invalidation has ended), or the NIC cannot access

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The state of the fabric's nodes, as reported by the NIC. It is stored, compared when the NIC
  * reports a change, and changes are passed to watchers.

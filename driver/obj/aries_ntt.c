@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Node translation: mapping virtual node addresses to nodes. The table is filled in by the
  * launcher. A domain gets its part of it before any process attaches, and no process can see or

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, folder obj: objects of the NIC, the domains that they are charged to, and their owners.
  */

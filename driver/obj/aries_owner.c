@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Owners of objects of the NIC. An open file is an owner, and so is a client in the kernel. All
  * objects of an owner are freed with it, or are revoked earlier when the NIC is reset or removed

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Ports: FMA descriptors that the kernel uses itself. Filling in the descriptor area and ringing
  * the doorbell is one step under a spinlock with interrupts disabled, so it is allowed in any

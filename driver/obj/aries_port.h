@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Ports (aries_port.c): the interface for the rest of the driver. */
 #ifndef ARIES_PORT_H
 #define ARIES_PORT_H

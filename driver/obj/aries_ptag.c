@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Protection tags of communication domains. On a node each cookie belongs to exactly one tag, and
  * each tag to one cookie. So no process can join a domain by guessing its tag. Creating a domain is

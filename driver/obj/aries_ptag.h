@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Domains by tag and cookie, for callers that hold ptag_lock. */
 #ifndef ARIES_PTAG_H
 #define ARIES_PTAG_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Translation tables. If the pages of a region are contiguous and aligned on the bus in blocks of
  * at least 64 KiB, the region gets large pages. Otherwise it gets 4 KiB pages, and two levels of

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Completion queues of clients in the kernel. They are the same as those of processes (aries_cq.c),
  * but can be polled in any context, and have a handler that is called by the interrupt.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Receives for channel sends. A process posts parts of its registrations as receives. The NIC uses
  * each for one message of the domain to its channel. Sends need no driver, because they are block

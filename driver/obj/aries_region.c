@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Regions: memory that peers may access, of whatever kind. A region is built without locks
  * (aries_pte.c). It is published under the lock of its owner, which takes only a moment. It is torn

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Virtual memory domain handles. The processes of a domain on this node share a block of
  * consecutive memory domains. They fill its entries by index, so the same index has the same

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Replaces aries_core.h and aries_obj.h. It has only those parts of a NIC and of an open file that
  * the tested files use.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The part of the kernel that the tested files use, simulated for one thread of a process. Locks
  * only check that they are taken and released, and that no long loop runs while one is held. Time

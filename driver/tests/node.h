@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Simulated nodes. Each has the part of the NIC that the channel uses, and can inject failures. */
 #ifndef SIM_NODE_H
 #define SIM_NODE_H

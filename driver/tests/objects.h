@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * For tests of driver/obj: its files use each other as they do in the kernel, and the structures are
  * the driver's own. What is simulated is the rest of the kernel that they need, and a NIC of which

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Blocks of memory domains for virtual handles: who shares them, and when their numbers are free. */
 #include <setjmp.h>
 #include <stdarg.h>

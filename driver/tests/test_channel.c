@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The channel between drivers. The datagrams of one user never block those of others, however many
  * there are. The first message to a node that is coming up is not lost. A driver of another version

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Random datagrams between three simulated nodes, with every failure that can be injected. In all
  * cases: no datagram receives data of another domain or of a partner that it did not match, two

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Settings of the administrator for errors in the NIC's memories. A setting is accepted completely
  * or not at all, and is written to the NIC.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Objects that the NIC may still access are put aside with their numbers, and freed by a work item
  * or by a reset. A reset needs state_sem for writing, so it can come whenever nobody holds it; it is

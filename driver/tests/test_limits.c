@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A NIC that reports other properties after a reset is refused, because tables were allocated and
  * numbers given out for the properties that it reported at probe.

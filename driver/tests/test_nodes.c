@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The node translation table: who has which entries, and which nodes they lead to. */
 #include <setjmp.h>
 #include <stdarg.h>

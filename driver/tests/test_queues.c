@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Completion queues of processes and of clients in the kernel: what the NIC is told, when a queue
  * may end, and until when its memory and its number stay.

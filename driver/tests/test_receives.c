@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Receives of a job that is resumed while a sender is still writing to one of them. The NIC refuses
  * to take that receive, and the driver posts it as soon as that is possible, without any request.

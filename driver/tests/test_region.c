@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Regions: what the driver writes into a memory domain descriptor, and what is charged to the
  * domain and given back.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Memory of queues: where it is taken from, and to whom it is charged. The machine has one node with
  * three zones in a row, of 8 MiB each; a page is free, used by somebody who can go elsewhere, or in

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A NIC is removed while a job is suspended. The removal needs state_sem for writing, so it can
  * come whenever the call does not hold it; it is tried at each of these moments. From then on the

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Translation tables: each page of a region has its entry, and no entry leads beyond the region. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Protection tags: who gets which, what the NIC is told of them, and what a domain may use. */
 #include <setjmp.h>
 #include <stdarg.h>

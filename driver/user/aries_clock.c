@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The global clock of the NIC, and sleeping until a time on it. All sleepers share timer 0, which
  * is set for the earliest of them.

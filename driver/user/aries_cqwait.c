@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * KGNI_IOC_CQ_WAIT: sleep until one of several queues has an entry.
  *

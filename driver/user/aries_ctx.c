@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Attachments. One open file is one attachment: an owner with mappings, whose FMA descriptor a
  * process uses without the kernel. All its resources are released when the last file descriptor of

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Subscriptions to error events. Each open file may have one: a bounded queue, which the interrupt
  * thread fills with the events of one tag that match a mask of categories. Only a privileged

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Mappings that are taken away from a process, and the pages that it finds in their place once its
  * attachment is dead.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A cookie protects a domain from other users, so a user must not be able to try many. A user who
  * has named several cookies that belong to no domain must wait before the next one is looked up.

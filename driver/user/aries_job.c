@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Requests of launchers and monitoring tools: KGNI_IOC_JOB, KGNI_IOC_PTAG, KGNI_IOC_RES.
  * KGNI_IOC_JOB, KGNI_IOC_PTAG, KGNI_IOC_RES.

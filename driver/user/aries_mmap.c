@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Mappings: descriptor area, doorbell page, windows and queues of the attachment, and the global
  * clock, and nothing else.

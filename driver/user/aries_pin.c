@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Pinning of user pages that the NIC may access. aries_charge.c limits their number. The process
  * and the device count them.

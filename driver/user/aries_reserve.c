@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Reserved regions: the range of a memory domain is fixed, and its pages are added by each update.
  * A page that the process has replaced since is removed, and released when no access can reach it

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA descriptors that several attachments of a domain use in turn (GNI_CDM_MODE_FMA_SHARED).
  *

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Registrations of user memory: regions of pages that are pinned (aries_pin.c) and charged.
  */

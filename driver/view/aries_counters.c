@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * /sys/class/gni/kgniN/counters: the counters of the router, and those counters of the NIC that
  * have a name there, under the names that monitoring tools of XC systems use.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * debugfs: aries/kgniN/, described in Documentation/ABI/testing/debugfs-aries. This file has the
  * views of the device as a whole, aries_views.c those of its objects.

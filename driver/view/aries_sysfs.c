@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * /sys/class/gni/kgniN; every file is described in Documentation/ABI/testing/sysfs-class-gni.
  */

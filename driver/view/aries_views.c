@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * debugfs: views of the objects. Each object has one line of pairs of a name and a value. Every
  * line is described in Documentation/ABI/testing/debugfs-aries.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Two ends of a connection, and messages whose contents follow from their numbers. */
 #ifndef KGNI_TEST_ENDS_H
 #define KGNI_TEST_ENDS_H

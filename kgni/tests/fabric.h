@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The layer below kGNI in these tests: a simulation of aries.ko, for a few nodes in one process.
  * Operations are executed immediately, and the test decides the outcome of each.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Declarations that the files of kgni_test.ko share: two clients that communicate, and macros by
  * which a test reports a failure.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* All functions that may be called in any context, called in each kind of context. */
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>

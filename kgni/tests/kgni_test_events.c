@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Refused calls, datagrams, errors, and a reset of the NIC. */
 #include <linux/completion.h>
 #include <linux/delay.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Failing allocations. Each test runs the same code again and again, and each time the next
  * allocation fails, until there is none left. A call that fails must return one of the codes that

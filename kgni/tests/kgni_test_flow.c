@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Traffic that continues until the module is unloaded or another test begins: block puts that take
  * a while, and messages. Stopping it does not wait for their completion.

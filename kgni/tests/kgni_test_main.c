@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A client of kGNI that tests it on one node. Each file in kgni_test/ in debugfs is a test, which
  * runs when the file is read. The file then says "ok" or what was wrong. selftests/kgni/kgni.c

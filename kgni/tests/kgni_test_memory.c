@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Transfers, and registrations of every kind of memory. */
 #include <linux/io.h>
 #include <linux/random.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Two clients on one node, each with queues, memory and an endpoint to the other. */
 #include <linux/delay.h>
 #include <linux/slab.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Functions of clients that kGNI calls for errors: what they may call, and that nothing is freed
  * while one of them runs.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Many messages, and many threads that share a queue. */
 #include <linux/delay.h>
 #include <linux/kthread.h>

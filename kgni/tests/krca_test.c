@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Tests of krca by a client. Files in krca_test/ in debugfs: "calls" runs tests of all functions
  * when it is read, and says "ok" or what was wrong. "nodes" shows the result of

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The simulated kernel of sim_kernel.h: random numbers, memory, timers, interrupts. */
 #include "sim_kernel.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Simulation of those kernel functions that kGNI uses and the driver's tests do not. It runs in a
  * single thread of a process.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What ipogif believes of a message that a peer has written into its mailbox. The mailbox is a
  * block of memory of its own here, so the address sanitizer sees each access beyond its end.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Posts that are longer than 4 GiB. */
 #include <setjmp.h>
 #include <stdarg.h>

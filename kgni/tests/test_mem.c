@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Deregistration: whatever the caller's context it does not sleep, peers are cut off when it
  * returns, and what it leaves to a work item does not change what the calls report.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Which descriptor of the NIC an operation uses. No processor waits for another one, and no FMA
  * operation waits for a block transfer.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * When slnd frees memory that a peer may still write to: not before something comes on a connection
  * that has replaced that one, the peer has restarted, or the hold time is over.

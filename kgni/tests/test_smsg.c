@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages of kGNI: whatever the network does, none is lost, none arrives twice, and each has
  * one event.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages of kGNI that are still in flight when their put returns, and may still be lost,
  * like all messages to another host. None is lost, none arrives twice, they stay in order, and each

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The functions of a client that report errors and the end of a quiesce may call all of kGNI, and
  * may free what they are called for.

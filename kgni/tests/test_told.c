@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A message is lost and is put again, and what happens while the second put is in flight decides
  * its outcome. Its one event must arrive, with its own contents, also if the event of the first put

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * How a link of QsNetIII is brought into use, in three steps (Q41): both ends agree on speed and protocol; it is looked

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A link of QsNetIII in the terms of chip.hpp, for what asks how long something is on a link. A unit is a word of eight

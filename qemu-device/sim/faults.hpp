@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What fails and comes back in mid-run (R14, P17): links, routers, nodes, lanes of links.

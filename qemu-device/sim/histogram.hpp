@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Counts of cycles: exact up to 8,192, then in steps of less than 1/4,096 of the value.

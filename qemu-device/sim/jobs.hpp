@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Jobs in YAML: which nodes each has, and what they do (Documentation/simulator.md has the format).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What does not change in a run: where each tile's link leads and how fast it is, which tiles serve a NIC, where a

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Lengths of packets by what nodes do, in units of a chip. With a form that is a constant they are compiled to a few

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A machine in parts: each goes on alone for a window of cycles, then they exchange what went over the links between

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Failures in mid-run. What fails does so between two cycles; route tables follow some time later, when the network is
  * empty: requests are held until all that is under way has arrived or is lost, as the supervisor of a real machine

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Files for results. Each is whole at any time: what is written takes the place of what was there at once, at the end.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A packet in the network, one cache line; the pool of all of them; queues of packets, linked through them. What a

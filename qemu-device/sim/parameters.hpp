@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What can be chosen about the simulated hardware. Claims of the sources are named by their ids; where no source

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A part of a machine, as a network of parts sees it: it goes on for a window of cycles, and has mail. What routers do

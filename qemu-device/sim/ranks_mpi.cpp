@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* aries-sim-mpi: the processes of MPI_COMM_WORLD. If a call of MPI fails, MPI ends all processes. */
 #include <climits>
 #include <cstdlib>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Numbers that have been seen of late. Older ones are forgotten, so that there are no more of them the longer a run is.

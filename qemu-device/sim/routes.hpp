@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The route tables of a machine, whatever its chip: Aries's of groups or of a Clos, Gemini's of a torus, QsNetIII's of

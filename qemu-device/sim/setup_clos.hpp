@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What a TiledPart asks of a chip and of its routing strategy, for a folded Clos of Aries chips: a study, for there

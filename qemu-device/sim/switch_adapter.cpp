@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Adapters: messages become packets, which are sent again when they are refused; what comes is written and answered. */
 #include <algorithm>
 #include <bit>

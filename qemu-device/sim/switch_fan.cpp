@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Packets of groups in switches (Q26, Q27): up the tree as any packet, and from where all members are below by a copy
  * for each output. Each copy has a record of its own and goes on as its link allows; a segment's buffer is free when

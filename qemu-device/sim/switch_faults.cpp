@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Links, routers and nodes that fail and come back. Both ends of a link see at once that it is out. The sender answers
  * all that it has on the link with a NACK, for no other answer can come; the receiver ends packets of which something

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The tree of broadcasts of a QsNetIII machine, and the outputs of the group of each job that has some (Q26, Q32). When

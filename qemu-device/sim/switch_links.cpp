@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Packets in switches: their way, their channels, segments over links, answers on the way back. */
 #include <algorithm>
 #include <bit>

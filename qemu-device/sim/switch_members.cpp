@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Broadcasts, conditionals and barriers of jobs, at their nodes. The first node sends a broadcast to all nodes, itself
  * included, and begins the next one when all have answered. A conditional goes the same way, and is repeated until it

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Elite5 switches, links and adapters of a part of a QsNetIII machine, cycle by cycle.

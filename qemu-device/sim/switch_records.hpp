@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What a SwitchPart keeps of packets, channels, links and adapters. A million channels are in use at a time in a large

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Collective engines (N21 to N24), as in the device: hosts contribute operands, an engine combines the operands of its
  * host and children and sends the result to its parent's engine, and the root's engine sends the final result down. A

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Failures and returns of links, routers and nodes, and the packets that are lost with them. */
 #ifndef ARIES_SIM_TILED_FAULTS_HPP
 #define ARIES_SIM_TILED_FAULTS_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Input queues: one for each channel of a tile, in a buffer that they share. The routing decision; the row bus. */
 #ifndef ARIES_SIM_TILED_IN_HPP
 #define ARIES_SIM_TILED_IN_HPP

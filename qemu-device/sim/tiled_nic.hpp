@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* NICs: messages become requests, requests become responses; Netlink spreads them over processor tiles (T05). */
 #ifndef ARIES_SIM_TILED_NIC_HPP
 #define ARIES_SIM_TILED_NIC_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Sub-switches with their column buses, column buffers, and outputs with credits for the far buffer. */
 #ifndef ARIES_SIM_TILED_OUT_HPP
 #define ARIES_SIM_TILED_OUT_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The routers, links and NICs of a part of a machine, cycle by cycle, for a chip whose routers are made of tiles.

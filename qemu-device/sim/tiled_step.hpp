@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 #ifndef ARIES_SIM_TILED_STEP_HPP
 #define ARIES_SIM_TILED_STEP_HPP
 

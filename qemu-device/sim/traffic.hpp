@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What nodes send: to whom, when, how much. Everything is a function of seed, node and number of the message, so it

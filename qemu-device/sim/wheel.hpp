@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What happens in which cycle: for each kind of event a ring of cycles, for each cycle a list of events in pieces of

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """The Aries NIC as a driver sees it, on top of qtest. Offsets and masks come from the shared headers."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """A QEMU process under qtest: guest memory, ports and QMP from a test."""
 
 import base64

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Runs the qtests and prints TAP and a summary.
 
 usage: run.py [PATTERN...]     tests whose name has one of the patterns; all without

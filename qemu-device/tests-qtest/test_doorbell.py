@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """doorbell=trapped and doorbell=polled: the property, and doorbells that lie in the descriptor area."""
 
 import struct

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Whatever the guest does, QEMU stays: odd accesses, interrupts aimed at the NIC, forged tables."""
 
 import random

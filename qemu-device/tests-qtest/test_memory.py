@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Guest memory that comes, moves and goes while QEMU runs."""
 
 import pathlib

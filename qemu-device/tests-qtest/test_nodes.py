@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """NODE: which nodes are there, through QEMU's own life: start, end in order, kill, stop, reset, sleep of the guest."""
 
 import signal

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Configuration space: identity, capabilities, link, BARs."""
 
 from aries import BAR, HW, NIC, ROOT_PORT, TABLE, Endpoint, FabricCase

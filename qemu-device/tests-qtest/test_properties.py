@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Properties, messages for wrong ones, state by QMP, migration."""
 
 import pathlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Wrong bits in a memory that stop the NIC: what the function says on PCI Express, and how severe that is."""
 
 from aries import Endpoint, FabricCase, fields, get_field

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Every register of the table: reset value, access type, reserved bits, access size."""
 
 from aries import BAR, HW, REGS, TABLE, FabricCase

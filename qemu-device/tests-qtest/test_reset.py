@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Function level reset, bus reset, system reset and the reset register."""
 
 from aries import ROOT_PORT, BAR, Endpoint, FabricCase, fields

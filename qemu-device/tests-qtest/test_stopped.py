@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Resets while a peer is stopped in the middle of an access: memory is the guest's again only when that has ended."""
 
 import signal

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries_kapi_test.ko: a client of aries.ko that tests its kernel interface (aries_kapi.h).
  *

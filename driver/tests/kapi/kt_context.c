@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The same operations in each context of the kernel. */
 #include <linux/completion.h>
 #include <linux/interrupt.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Datagrams, and events delivered to an owner. */
 #include <linux/irqflags.h>
 #include <linux/string.h>

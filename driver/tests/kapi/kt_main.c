@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The module. Each file in debugfs, aries_kapi_test/, is a test, which runs when the file is read.
  * The file contains "ok" or a description of the failure. Writing 1 to "traffic" starts the traffic

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Memory, held numbers, access rights, order, errors. */
 #include <linux/vmalloc.h>
 

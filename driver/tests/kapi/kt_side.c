@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* What all tests use: the NIC, their failures, and an owner with one object of each kind. */
 #include "kt.h"
 

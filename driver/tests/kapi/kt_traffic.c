@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Puts and block transfers from a timer, which continue while the NIC is reset or removed. */
 #include <linux/timer.h>
 

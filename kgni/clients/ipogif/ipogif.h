@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * ipogif: IP over the Gemini/Aries fabric, a network interface on kGNI.
  *

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Connections are established by datagrams. A node that wants to send posts a datagram to the peer.
  * A wildcard listener there has a mailbox ready, and its answer tells where the mailbox is. If both

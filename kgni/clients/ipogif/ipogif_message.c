@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Messages on a connection: frames or parts of them, and what else both sides tell each other. All
  * of this runs under the lock of the peer's queue.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The attachment to a NIC. It is made when the interface goes up, and again after a reset of the
  * NIC.

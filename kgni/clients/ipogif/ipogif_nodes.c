@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Which nodes are up, as reported by krca. This saves attempts and waiting, but nothing depends on
  * it: sending to a node that is down fails anyway.

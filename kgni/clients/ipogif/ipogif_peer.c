@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Other nodes, and frames for more than one of them. The fabric has no broadcast, so each node gets
  * a copy. Most broadcasts ask for the hardware address of an IP address, and the node in question

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Buffers that a peer puts frames into. They stay registered as long as the connection lasts. So
  * nothing is registered on the data path, and a late put cannot hit memory that is used for

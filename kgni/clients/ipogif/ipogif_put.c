@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Sending frames. A frame that fits is sent inside a message. Of a larger frame only the beginning
  * is. The rest is put from where it is into a buffer of the receiver, by physical address and

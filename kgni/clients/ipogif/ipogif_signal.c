@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What code of any part tells others that have to act later: NAPI, the work item that creates and
  * ends connections, and the timer that tries again.

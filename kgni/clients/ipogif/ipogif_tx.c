@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Frames that wait for their turn. All of this runs under the lock of the peer's queue. */
 #include <linux/jiffies.h>
 

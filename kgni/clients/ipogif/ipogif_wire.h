@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The protocol. Two nodes that want to communicate exchange one datagram each (struct
  * ipogif_hello). After that they have a connection, with a mailbox on either side. Everything else

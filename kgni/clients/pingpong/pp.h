@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * gni_pingpong: measures the latency of small operations of kGNI between two nodes. It is the
  * shortest client that has all of an LND's data path, so read it first.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The NIC: domain, queues, memory, the peer; one message, one put. */
 #include <linux/delay.h>
 #include <linux/jiffies.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The test: one side starts, and the thread of the other side answers. */
 #include <linux/kthread.h>
 #include <linux/ktime.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * slnd: messages and bulk data between nodes, for one module on top of it, as LNet is on top of
  * gnilnd. Nodes are identified by the address of their NIC. All functions sleep. Callbacks run in

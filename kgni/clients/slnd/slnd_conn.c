@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Nodes and the connections with them. All changes of slnd_conn.state are here. */
 #include "slnd_priv.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams carry connreqs, by which nodes connect. A request is directed. It meets a wildcard of
  * the other node, or a request of that to us, which is then the request of the lower address.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The module: its threads, files in debugfs, and the module on top of it. */
 #include <linux/debugfs.h>
 #include <linux/delay.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Memory that peers access: mailboxes, and buffers of the user. All with slnd.mutex held. */
 #include <linux/export.h>
 #include <linux/io.h>

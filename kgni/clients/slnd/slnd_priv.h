@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What the files of slnd share. Locks and wake-ups are described in slnd_signal.c.
  *

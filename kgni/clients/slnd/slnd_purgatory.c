@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Purgatory: connections that are over here, but whose peer may still write to their mailbox, and
  * to buffers that it was asked to access. The mailbox is not freed. The buffers were deregistered

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Bulk data, on the side that moves them. The initiator has registered its memory and asked. Our
  * user supplies memory, one block transfer moves the data, for a put of the initiator a get and for

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The reaper, a thread that attaches to the NIC, and again after a reset, posts datagrams, closes
  * silent connections, frees closed ones, and detaches in the end.

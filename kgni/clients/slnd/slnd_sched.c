@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* The scheduler, a thread that reads the queues, receives messages, and tries again what stalls. */
 #include <linux/kthread.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Parameters and state of the module; who wakes whom, and who may hold what. Nothing here calls
  * another file of slnd.

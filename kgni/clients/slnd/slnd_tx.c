@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /* Outgoing messages: queued for a node, sent on its connection, completed by their event. */
 #include <linux/export.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * slnd_test.ko, the message test: one node runs it, its peer answers. In debugfs:
  *

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Elite5, the switch of QsNetIII, with what is told of Elan5, the adapter at the ends of its links.

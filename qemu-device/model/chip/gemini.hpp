@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Gemini, whose routers make a torus of three dimensions. Its topology is built and its packets are counted; no packet

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What is where in the phits of Gemini's packets (G19 to G27), as the figure of the sources has it. Its copies are

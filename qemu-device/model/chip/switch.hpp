@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A switch whose links hold a channel for each packet until it is answered, as constants: another kind of chip than

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /**
  * @file
  * Pages of a peer's memory that the kernel cannot provide: the file system of the peer's file is full, or the file was

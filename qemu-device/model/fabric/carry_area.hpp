@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Format of requests for nodes of other hosts, in the segment and between hosts. Words have fixed sizes and are little
  * endian. A change of their meaning changes SEGMENT_VERSION, on which gateways must agree, too.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A file descriptor that its destructor closes. */
 #ifndef ARIES_FABRIC_DESCRIPTOR_HPP
 #define ARIES_FABRIC_DESCRIPTOR_HPP

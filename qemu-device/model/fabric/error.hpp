@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What calls of the C interface fail with. */
 #ifndef ARIES_FABRIC_ERROR_HPP
 #define ARIES_FABRIC_ERROR_HPP

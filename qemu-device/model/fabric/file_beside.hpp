@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Files beside the segment of a fabric, which members, tools and gateways read as a whole. */
 #ifndef ARIES_FABRIC_FILE_BESIDE_HPP
 #define ARIES_FABRIC_FILE_BESIDE_HPP

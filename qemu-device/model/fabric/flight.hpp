@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Accesses in flight: by these counters a node knows that a memory domain is no longer used. */
 #ifndef ARIES_FABRIC_FLIGHT_HPP
 #define ARIES_FABRIC_FLIGHT_HPP

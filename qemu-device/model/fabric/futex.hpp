@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Sleeping on a word that several processes share. */
 #ifndef ARIES_FABRIC_FUTEX_HPP
 #define ARIES_FABRIC_FUTEX_HPP

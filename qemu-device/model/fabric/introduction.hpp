@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Messages between members over their sockets: identity, sockets for waking and
  * answering, and descriptors of guest memory.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Layout of the fabric's segment file. Plain words and atomics, no pointers;
  * all zero is a valid state. A node's slot is written by its owner unless the

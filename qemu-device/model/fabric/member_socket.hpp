@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Sockets of members, beside the segment file. */
 #ifndef ARIES_FABRIC_MEMBER_SOCKET_HPP
 #define ARIES_FABRIC_MEMBER_SOCKET_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Leases: which nodes are members of the fabric, and which have died. */
 #ifndef ARIES_FABRIC_MEMBERSHIP_HPP
 #define ARIES_FABRIC_MEMBERSHIP_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A fabric seen by a process that is not a member: tools, a manager. */
 #ifndef ARIES_FABRIC_OBSERVER_HPP
 #define ARIES_FABRIC_OBSERVER_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A file that holds guest memory, and checks of it. */
 #ifndef ARIES_FABRIC_PEERFILE_HPP
 #define ARIES_FABRIC_PEERFILE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Files with guest memory: own files are passed to peers, and the peers' files are received. */
 #ifndef ARIES_FABRIC_PEERFILES_HPP
 #define ARIES_FABRIC_PEERFILES_HPP

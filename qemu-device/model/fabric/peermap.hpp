@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Mappings of the guest memory of all nodes in this process. */
 #ifndef ARIES_FABRIC_PEERMAP_HPP
 #define ARIES_FABRIC_PEERMAP_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Threads of the model. */
 #ifndef ARIES_FABRIC_QUIET_THREAD_HPP
 #define ARIES_FABRIC_QUIET_THREAD_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Locks in the segment that survive the death of their holder: taking one repairs what it protects. */
 #ifndef ARIES_FABRIC_SEGLOCK_HPP
 #define ARIES_FABRIC_SEGLOCK_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The fabric's segment file: creation, checks, addresses of its parts. */
 #ifndef ARIES_FABRIC_SEGMENT_HPP
 #define ARIES_FABRIC_SEGMENT_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Files of route tables beside the segment of a fabric, one for each generation. */
 #ifndef ARIES_FABRIC_TABLES_STORE_HPP
 #define ARIES_FABRIC_TABLES_STORE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Wakes another member's host by a datagram to its socket beside the segment file. */
 #ifndef ARIES_FABRIC_WAKE_HPP
 #define ARIES_FABRIC_WAKE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Two nodes under churn: a worker on node 0 puts, gets, sends and contributes, an owner makes and ends what it touches.
  * Both take what they do from one input. What each did, and when, is written down and compared afterwards.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Guest memory in pieces that are in use or free. A free one has a pattern, which nobody may change. */
 #ifndef ARIES_FUZZ_FRAMES_HPP
 #define ARIES_FUZZ_FRAMES_HPP

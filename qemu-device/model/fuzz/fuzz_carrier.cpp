@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What carriers say to each other, from a host that keeps to no rule: any requests, responses, and news of nodes,
  * engines and processes, nearly sound ones above all. The nodes here have a tree with members there. Each request is

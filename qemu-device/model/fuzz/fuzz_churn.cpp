@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A worker and an owner, each in a thread of its own, on two nodes: see churn.hpp. */
 #include <algorithm>
 #include <thread>

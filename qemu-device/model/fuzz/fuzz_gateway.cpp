@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What gateways send each other. Any bytes: parsing ends with an answer, and what it accepts lies within them. Any
  * hello: what is made of it is read as the same.

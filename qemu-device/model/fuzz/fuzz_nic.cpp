@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Registers, windows, doorbells, descriptors and guest memory of two NICs, driven by an input. Its first byte tells who
  * acts: even, processes only, which must leave all that is not theirs as it is; odd, a kernel gone mad too.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Packets on the wire. Any flits: decoding ends with an answer, and what it accepts encodes to the same flits. Any
  * packet: what encodes decodes to the same fields, and one damaged bit does not get through.

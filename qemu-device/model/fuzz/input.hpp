@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The bytes of one fuzz input, taken piece by piece. After the end everything reads as zero. */
 #ifndef ARIES_FUZZ_INPUT_HPP
 #define ARIES_FUZZ_INPUT_HPP

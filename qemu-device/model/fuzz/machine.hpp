@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Two NICs, each with domains, descriptors, queues and registrations that make sense, and actions on them that an
  * input chooses: what a process may do, and what a guest's kernel may do.

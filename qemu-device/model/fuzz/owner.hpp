@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The thread that owns: a kernel that makes and ends queues, regions, receives and engines under traffic. */
 #ifndef ARIES_FUZZ_OWNER_HPP
 #define ARIES_FUZZ_OWNER_HPP

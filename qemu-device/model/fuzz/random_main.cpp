@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Runs a fuzz target without libFuzzer: random inputs for a while or a number of them, or the files named.
  * fuzz_x [--seconds=N | --inputs=N] [FILE...]; with OPENGNI_SLOW 50 times as many; ARIES_FUZZ_SEED repeats a run.

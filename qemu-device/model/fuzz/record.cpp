@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What must hold of all that a worker and an owner have done and seen. */
 #include <cinttypes>
 #include <cstdarg>

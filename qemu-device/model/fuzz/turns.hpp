@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Who goes on when: two threads meet in places that chance would seldom find. */
 #ifndef ARIES_FUZZ_TURNS_HPP
 #define ARIES_FUZZ_TURNS_HPP

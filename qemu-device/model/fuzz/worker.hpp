@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The thread that works: one node's process, at whatever the home node has just then. */
 #ifndef ARIES_FUZZ_WORKER_HPP
 #define ARIES_FUZZ_WORKER_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Requests of nodes of this host for other hosts: read from the nodes' areas and sent over the wire. */
 #include "gateway/carrier.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The carrier of all nodes that live on other hosts: a gateway without its transport. */
 #ifndef ARIES_GATEWAY_CARRIER_HPP
 #define ARIES_GATEWAY_CARRIER_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Collectives between hosts. A contribution stays open like any request until its response, which is the outcome; so
  * the contributor learns of any end that the operation has. Partial results and outcomes come from the member that

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Messages from other hosts: requests for our nodes, responses to requests of our nodes, news of nodes. */
 #include "gateway/carrier.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Offset and drift of another host's clock against ours, from times in beats and their answers. */
 #ifndef ARIES_GATEWAY_CLOCK_HPP
 #define ARIES_GATEWAY_CLOCK_HPP

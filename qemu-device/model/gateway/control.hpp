@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Status of a running gateway: a socket in /dev/shm that sends one JSON object to each client and closes. */
 #ifndef ARIES_GATEWAY_CONTROL_HPP
 #define ARIES_GATEWAY_CONTROL_HPP

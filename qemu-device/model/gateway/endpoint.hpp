@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file An endpoint of libfabric for datagrams that arrive in order while a connection lasts (FI_EP_RDM). */
 #ifndef ARIES_GATEWAY_ENDPOINT_HPP
 #define ARIES_GATEWAY_ENDPOINT_HPP

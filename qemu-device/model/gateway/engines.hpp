@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collective engines whose neighbours live on other hosts. */
 #ifndef ARIES_GATEWAY_ENGINES_HPP
 #define ARIES_GATEWAY_ENGINES_HPP

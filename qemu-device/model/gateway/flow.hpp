@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Data frames of one session: kept until they are acknowledged, sent again if they may be lost, taken once. */
 #ifndef ARIES_GATEWAY_FLOW_HPP
 #define ARIES_GATEWAY_FLOW_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Frames between gateways, and the messages in them. See Documentation/gateway-wire.md. */
 #ifndef ARIES_GATEWAY_FRAME_HPP
 #define ARIES_GATEWAY_FRAME_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Hello and Refuse: how gateways agree on a session, and the reasons to refuse one. */
 #ifndef ARIES_GATEWAY_HELLO_HPP
 #define ARIES_GATEWAY_HELLO_HPP

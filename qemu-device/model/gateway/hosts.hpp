@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file The hosts of a fabric, and which nodes live where: the file `hosts`. */
 #ifndef ARIES_GATEWAY_HOSTS_HPP
 #define ARIES_GATEWAY_HOSTS_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file All peers of a gateway: finds the sender of a frame and decides who may join. Independent of threads and
  * libfabric. */
 #ifndef ARIES_GATEWAY_HUB_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file A segment of this host, joined to segments of other hosts by a wire: aries-gateway with --fabric. */
 #ifndef ARIES_GATEWAY_JOINED_HPP
 #define ARIES_GATEWAY_JOINED_HPP

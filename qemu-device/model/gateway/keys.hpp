@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file The key of a fabric, and keys derived from it; the cryptography is libsodium's. */
 #ifndef ARIES_GATEWAY_KEYS_HPP
 #define ARIES_GATEWAY_KEYS_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* aries-gateway: one process on each host, for fabrics whose nodes live on several hosts. */
 #include <cerrno>
 #include <cmath>

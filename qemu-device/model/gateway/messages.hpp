@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Messages between carriers. Little endian, fixed sizes; of one SEGMENT_VERSION, which the wire has compared. */
 #ifndef ARIES_GATEWAY_MESSAGES_HPP
 #define ARIES_GATEWAY_MESSAGES_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Nodes of other hosts in the segment of this one. */
 #ifndef ARIES_GATEWAY_MIRROR_HPP
 #define ARIES_GATEWAY_MIRROR_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The state of links, NICs and modelled time that hosts share: each host has a network of its own in its segment. */
 #ifndef ARIES_GATEWAY_NETWORK_NEWS_HPP
 #define ARIES_GATEWAY_NETWORK_NEWS_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The state of the network that a gateway knows, kept for its successor. */
 #ifndef ARIES_GATEWAY_NEWS_FILE_HPP
 #define ARIES_GATEWAY_NEWS_FILE_HPP

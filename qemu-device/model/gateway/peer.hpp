@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file State of another gateway: session, signs of life, clock. */
 #ifndef ARIES_GATEWAY_PEER_HPP
 #define ARIES_GATEWAY_PEER_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Messages that are sent back: measures their time, and checks that all return once, in order and unchanged. */
 #ifndef ARIES_GATEWAY_PING_HPP
 #define ARIES_GATEWAY_PING_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Ends TCP connections of this process that are stuck. */
 #ifndef ARIES_GATEWAY_SEVER_HPP
 #define ARIES_GATEWAY_SEVER_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Reads a message structure by structure. */
 #ifndef ARIES_GATEWAY_TAKE_FRONT_HPP
 #define ARIES_GATEWAY_TAKE_FRONT_HPP

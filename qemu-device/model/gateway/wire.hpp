@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Messages between the gateways of a fabric: each arrives once and in order, or is reported as lost. */
 #ifndef ARIES_GATEWAY_WIRE_HPP
 #define ARIES_GATEWAY_WIRE_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file What is out of a network, and whether its route tables still serve (R14). */
 #ifndef ARIES_HSS_ASSESS_HPP
 #define ARIES_HSS_ASSESS_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file What a manager of the network tells: a line for each thing, for people or as JSON. */
 #ifndef ARIES_HSS_JOURNAL_HPP
 #define ARIES_HSS_JOURNAL_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Looks after the network of a running fabric, all the time. */
 #ifndef ARIES_HSS_MANAGER_HPP
 #define ARIES_HSS_MANAGER_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * C interface of the Aries model: what a host (the QEMU device, a test) calls
  * and what it provides. No exception leaves the library; no call aborts.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Bit errors of a link, from a seed. What is drawn is the distance to the next wrong bit, so a link of one error in

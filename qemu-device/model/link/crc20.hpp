@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * CRC-20 of the sets of a network link: 20 bits over 60 bytes, themselves included (P07, P08). Most significant bit

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What bit errors do to a run of flits that pass a link one behind the other, without the sets themselves: as much as

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What a NIC itself can do in a time, whatever the network lets through: data that it sends, data that it moves in

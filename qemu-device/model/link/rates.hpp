@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Rates of links and processor tiles. Modelled time inside the network counts in ticks of 1/64 ns, so that single

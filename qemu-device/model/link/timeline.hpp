@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The time of whatever does one thing after the other: tiles, links, units of a NIC. The word lies in memory that

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A running fabric as aries-net shows and changes it. What it says is JSON; text_of() makes the same readable.

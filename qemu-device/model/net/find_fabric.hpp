@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file Which fabric a tool is about. */
 #ifndef ARIES_NET_FIND_FABRIC_HPP
 #define ARIES_NET_FIND_FABRIC_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* aries-net: what goes on in the network of a running fabric, and faults of its parts. */
 #include <functional>
 #include <iostream>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Background load: the load of links by jobs outside this fabric. Packets of such jobs are not modelled. Packets of the

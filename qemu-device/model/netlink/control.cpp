@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What is not on the way of a packet: state of links and NICs, and the text that shows it. */
 #include <cstdio>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The last resort when links are cut: the shortest way that is left. Route tables know minimal ways and ways through a

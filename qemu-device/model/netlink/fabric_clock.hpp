@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The modelled time of a fabric: the host's clock, by how much the network is ahead of it, and how fast it goes.

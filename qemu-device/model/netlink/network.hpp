@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The network of all nodes, seen by a NIC: what book() is given leaves a NIC at one time and is at another NIC

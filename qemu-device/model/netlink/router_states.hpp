@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * State of the tiles of all routers, in memory that all processes of a fabric share. A router has four pages of it,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Many adaptive packets, see "Modelled time" in Documentation/design/network.md. */
 #ifndef ARIES_NETLINK_RUNS_HPP
 #define ARIES_NETLINK_RUNS_HPP

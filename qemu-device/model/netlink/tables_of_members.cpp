@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Route tables that a manager of the network makes and all members use (R14). */
 #include <algorithm>
 #include <stdexcept>

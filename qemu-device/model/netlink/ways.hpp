@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What network.cpp and runs.cpp share: packets that are routed, their ways, loads and counters. */
 #ifndef ARIES_NETLINK_WAYS_HPP
 #define ARIES_NETLINK_WAYS_HPP

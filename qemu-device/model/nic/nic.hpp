@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* One NIC: its units and the way of an access to them. */
 #ifndef ARIES_NIC_NIC_HPP
 #define ARIES_NIC_NIC_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Wrong bits in the memories of this NIC, and what becomes of those that nothing puts right. */
 #include "nic/nic.hpp"
 #include "nic/tables/amo_cache.hpp"

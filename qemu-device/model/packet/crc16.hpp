@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * CRC-16 of packets, checked from end to end (P18). The sources do not name the polynomial; this is

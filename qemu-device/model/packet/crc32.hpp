@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The CRC of 32 bits of Ethernet: polynomial 0x04c11db7, bits reversed, starts with and is inverted by all ones.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * How many flits packets of Aries take (P02 to P04), by their kinds; chip/aries.hpp has their form.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A file in the pcapng format with one interface, written block by block. */
 #ifndef ARIES_PACKET_PCAPNG_HPP
 #define ARIES_PACKET_PCAPNG_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Packets of QsNetIII on a link: segments, each with a header of its own (Q12, Q13), and a trailer (Q14). Lengths are

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The packet trace of a NIC. The format is described in Documentation/packet-trace.md. */
 #ifndef ARIES_PACKET_TRACE_HPP
 #define ARIES_PACKET_TRACE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Event counters. */
 #ifndef ARIES_RAS_COUNTERS_HPP
 #define ARIES_RAS_COUNTERS_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The queue of error events of a node, in the segment. */
 #ifndef ARIES_RAS_ERRORS_HPP
 #define ARIES_RAS_ERRORS_HPP

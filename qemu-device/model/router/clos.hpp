@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Routing on a folded Clos: up by any of the links that lead to where the destination is below, then down. The strategy

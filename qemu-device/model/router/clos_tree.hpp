@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Broadcasts on a folded Clos: a tree of routers below one of the last stage, and groups of nodes of which each router

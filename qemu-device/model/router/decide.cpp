@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* The rare part of a decision: roots in a damaged machine, in a small group, or under RootRule::Group. */
 #include "router/decide.hpp"
 

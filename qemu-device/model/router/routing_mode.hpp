@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Routing control of a packet, from the GNI_DLVMODE_* bits of its operation (R06, R10, R12).

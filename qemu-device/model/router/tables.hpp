@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The stored route tables of every router of a machine (R07), and what decide() needs besides: kinds of ports,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Route tables as bytes, as a manager of the network gives them to its members. Whoever reads them believes nothing:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Routing on a torus: dimension by dimension, in each the shorter way round its ring. The strategy of Gemini, as

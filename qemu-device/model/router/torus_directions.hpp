@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Ways by directions on a torus with failures: who reaches whom, and where the usual way does not lead. For the tables

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The 118 atomic commands, one by one, and a plain reference for what they do. */
 #ifndef ARIES_TESTS_AMO_TABLE_HPP
 #define ARIES_TESTS_AMO_TABLE_HPP

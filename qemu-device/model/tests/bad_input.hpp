@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Bad input by table: which bits of a structure have a meaning, and what each of the others is answered with. A table
  * is tried bit by bit, under every operation that reads the field and under every one that does not.

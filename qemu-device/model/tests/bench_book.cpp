@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What Network::book() costs the host: it is on the way of every packet that a guest sends. Prints the median of
  * several rounds for each case, in ns, in loads from the nearest cache as the same run has measured them, and how much

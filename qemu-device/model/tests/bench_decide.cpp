@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What a routing decision costs: a simulator makes some 100 million of them in a run. Prints the median of several
  * rounds for each case; ends with 1 if one is above its limit.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Host nanoseconds of the model for single operations. Prints; asserts nothing about time. */
 #include <algorithm>
 #include <array>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Block transfers between the two NICs of a pair. */
 #ifndef ARIES_TESTS_BLOCKS_HPP
 #define ARIES_TESTS_BLOCKS_HPP

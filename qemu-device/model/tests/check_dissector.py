@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Check the Wireshark dissector with tshark over a trace that the model writes.
 
 usage: check_dissector.py TEST_TRACE ARIES_LUA

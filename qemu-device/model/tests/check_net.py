@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """aries-net as a user has it, on a fabric of two members at the ends of a machine.
 
 usage: check_net.py ARIES_NET HOLD_FABRIC

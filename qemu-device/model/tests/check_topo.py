@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """aries-topo as a user has it: figures of the sources, files, pictures, and messages about bad input.
 
 usage: check_topo.py ARIES_TOPO

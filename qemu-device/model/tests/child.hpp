@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Processes that serve until they are killed. */
 #ifndef ARIES_TESTS_CHILD_HPP
 #define ARIES_TESTS_CHILD_HPP

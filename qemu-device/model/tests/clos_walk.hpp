@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Folded Clos networks of every kind, ways of packets over them, and how far routers are from each other. */
 #ifndef ARIES_TESTS_CLOS_WALK_HPP
 #define ARIES_TESTS_CLOS_WALK_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* cmocka.h with what it wants to have been included before it. */
 #ifndef ARIES_TESTS_CMOCKA_CPP_HPP
 #define ARIES_TESTS_CMOCKA_CPP_HPP

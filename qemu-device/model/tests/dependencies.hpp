@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Which channel of which link waits for which, of every way that decide() can take; circles in such graphs. */
 #ifndef ARIES_TESTS_DEPENDENCIES_HPP
 #define ARIES_TESTS_DEPENDENCIES_HPP

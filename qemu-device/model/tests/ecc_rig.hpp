@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Two nodes, and for each memory with ECC what needs an entry of it. */
 #ifndef ARIES_TESTS_ECC_RIG_HPP
 #define ARIES_TESTS_ECC_RIG_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A host for the model: shared guest memory, descriptor area, interrupts counted. Several make a fabric in one process.
  */
 #ifndef ARIES_TESTS_FAKE_HOST_HPP

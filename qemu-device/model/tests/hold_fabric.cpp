@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * A fabric for tests of tools: two members at the ends of a machine of two groups, which go on until standard input
  * ends. Each line there is a put of 64 bytes, answered by its status.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Four NICs of one domain for batches: node 0 initiates; all have a region under the same handle. */
 #ifndef ARIES_TESTS_LAUNCH_JOB_HPP
 #define ARIES_TESTS_LAUNCH_JOB_HPP

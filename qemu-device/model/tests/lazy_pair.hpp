@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A node whose AMO cache updates memory lazily, and one that makes it do so. */
 #ifndef ARIES_TESTS_LAZY_PAIR_HPP
 #define ARIES_TESTS_LAZY_PAIR_HPP

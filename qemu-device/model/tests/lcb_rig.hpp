@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What the tests of links have in common: flits whose order shows, slow tests, statistics. */
 #ifndef ARIES_TESTS_LCB_RIG_HPP
 #define ARIES_TESTS_LCB_RIG_HPP

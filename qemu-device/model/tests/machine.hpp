@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* A network with memory of its own, and shapes for it. */
 #ifndef ARIES_TESTS_MACHINE_HPP
 #define ARIES_TESTS_MACHINE_HPP

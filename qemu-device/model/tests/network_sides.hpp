@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Networks of two hosts that tell each other what was changed. */
 #ifndef ARIES_TESTS_NETWORK_SIDES_HPP
 #define ARIES_TESTS_NETWORK_SIDES_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Who changes the network of a fabric from outside, as aries-net does. */
 #ifndef ARIES_TESTS_OPERATOR_HPP
 #define ARIES_TESTS_OPERATOR_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Two NICs of one domain: node 0 initiates, node 1 has a region with a queue. */
 #ifndef ARIES_TESTS_PAIR_HPP
 #define ARIES_TESTS_PAIR_HPP

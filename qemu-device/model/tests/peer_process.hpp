@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A node in a process of its own, which may be killed, and in whose name locks can be held. */
 #ifndef ARIES_TESTS_PEER_PROCESS_HPP
 #define ARIES_TESTS_PEER_PROCESS_HPP

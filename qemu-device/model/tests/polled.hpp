@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A process that leaves its doorbells in its descriptor area. */
 #ifndef ARIES_TESTS_POLLED_HPP
 #define ARIES_TESTS_POLLED_HPP

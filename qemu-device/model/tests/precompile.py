@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """Compile a header with the flags of a source, for GCC to take in its place.
 
 usage: precompile.py COMPILE_COMMANDS SOURCE HEADER OUTPUT DEPENDENCIES

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What most tests include, compiled once for all of them where that is worth it (option 'grouped'): headers of the
  * language, and those of the fake host, which change seldom. No test may do without an include because it is here.
  */

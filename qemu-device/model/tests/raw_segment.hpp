@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Another mapping of a segment: to look at what members keep there, or to put there what one that died leaves. */
 #ifndef ARIES_TESTS_RAW_SEGMENT_HPP
 #define ARIES_TESTS_RAW_SEGMENT_HPP

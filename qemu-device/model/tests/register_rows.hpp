@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The register table as a list, for tests of all registers. */
 #ifndef ARIES_TESTS_REGISTER_ROWS_HPP
 #define ARIES_TESTS_REGISTER_ROWS_HPP

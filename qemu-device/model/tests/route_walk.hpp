@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Packets that go from router to router by decide() alone. */
 #ifndef ARIES_TESTS_ROUTE_WALK_HPP
 #define ARIES_TESTS_ROUTE_WALK_HPP

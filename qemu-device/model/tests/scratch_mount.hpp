@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Small file systems that only the process that made them sees. */
 #ifndef ARIES_TESTS_SCRATCH_MOUNT_HPP
 #define ARIES_TESTS_SCRATCH_MOUNT_HPP

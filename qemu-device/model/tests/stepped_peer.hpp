@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Node 1 of a fabric in a process that is stopped after any number of instructions of one operation. */
 #ifndef ARIES_TESTS_STEPPED_PEER_HPP
 #define ARIES_TESTS_STEPPED_PEER_HPP

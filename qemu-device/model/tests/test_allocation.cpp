@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* No memory, at any point: what is asked for fails with a status or a text, and nothing ends the process. */
 #include <atomic>
 #include <cstdlib>

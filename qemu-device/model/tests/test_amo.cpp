@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Atomics: every command against a reference, alone and among many; alignment, rights, flagged responses. */
 #include <csignal>
 #include <random>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The AMO cache alone: who holds its locks, and the edges of memory. */
 #include "nic/tables/amo_cache.hpp"
 #include "tests/fake_host.hpp"

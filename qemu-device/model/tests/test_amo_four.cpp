@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Four nodes on one word: no update is lost in a million. Once with a process for each node, as virtual machines are,
  * once with a thread for each.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* N12: the AMO cache with lazy updates: results that stay in the NIC, and all that must not notice. */
 #include "tests/lazy_pair.hpp"
 

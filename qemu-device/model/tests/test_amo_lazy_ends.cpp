@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* N12: what is in the AMO cache when a memory domain, the right to master the bus or the device itself goes. */
 #include <thread>
 

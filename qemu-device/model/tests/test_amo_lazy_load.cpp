@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* N12: lazy updates under much traffic: all kinds in random order, and many initiators at once. */
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Atomics of many initiators on one word, and the AMO cache of the target (N12, N13). */
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Lazy atomics at the own node while a peer is stopped in the cache: what is done is seen, or it is said that it is
  * not. */
 #include "tests/lazy_pair.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What others do on the network: files, waits, what is left of a link, ways around the load. */
 #include "cmocka_cpp.hpp"
 

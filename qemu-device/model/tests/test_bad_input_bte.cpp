@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Bad input to the block transfer engine: slots bit by bit, slot numbers, foreign and stale objects, sends. */
 #include "tests/bad_input.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Bad input to FMA: descriptor and doorbell, bit by bit and class by class. Windows and launch: test_bad_input_launch.
  */
 #include "tests/bad_input.hpp"

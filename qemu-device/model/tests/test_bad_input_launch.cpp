@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Bad input to windows and FMA launch: the window structure, control words, launch entries, the ring (N08 to N10). */
 #include "tests/bad_input.hpp"
 

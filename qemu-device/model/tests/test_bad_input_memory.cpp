@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Bad input to address translation: page entries, directories, tables, virtual handles, virtual nodes, stale names. */
 #include "tests/bad_input.hpp"
 

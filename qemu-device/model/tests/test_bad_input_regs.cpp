@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Bad input to registers: every reserved bit while everything is in use, ends of arrays, sizes, values refused. */
 #include "tests/bad_input.hpp"
 #include "tests/register_rows.hpp"

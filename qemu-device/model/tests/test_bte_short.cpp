@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Short block transfers between neighbours, which have a way of their own: it comes to the same as the general one. */
 #include <random>
 #include <thread>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Machines of Aries routers: sizes, wiring, the rules of configuration, upgrades that keep their cables. */
 #include "cmocka_cpp.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Operations to nodes of another host: Documentation/gateway.md */
 #include "tests/amo_table.hpp"
 #include "tests/launch_job.hpp"

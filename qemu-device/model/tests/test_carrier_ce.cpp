@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collectives whose members live on two hosts: Documentation/gateway.md */
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A host whose /dev/shm is full when the first request to another host wants its memory there. */
 #include <fcntl.h>
 #include <sys/wait.h>

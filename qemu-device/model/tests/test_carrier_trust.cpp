@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What a gateway is told by hosts and nodes that break the rules: Documentation/gateway.md */
 #include "tests/raw_segment.hpp"
 #include "tests/two_hosts.hpp"

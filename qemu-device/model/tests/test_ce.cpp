@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collective engines: trees, results, events, refusals (N21 to N24). Lost members: test_ce_members.cpp. */
 #include <algorithm>
 #include <random>

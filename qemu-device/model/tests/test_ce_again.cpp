@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Trees of several engines that are made anew, one engine after the other, in any order (N21). */
 #include <algorithm>
 #include <array>

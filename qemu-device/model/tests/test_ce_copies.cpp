@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Packets of collectives that come twice: contributions count once, results arrive once (N19). */
 #include "tests/tree.hpp"
 

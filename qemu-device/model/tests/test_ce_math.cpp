@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Arithmetic of the collective engine: every command against a plain reference, exceptions, rounding (N23). */
 #include <cfenv>
 #include <cmath>

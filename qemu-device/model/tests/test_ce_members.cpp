@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collectives and their members: stopped ones are not needed, lost ones end in an error for all (N24). */
 #include "tests/child.hpp"
 #include "tests/tree.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Trees that are made anew while a peer is killed, or stopped for a while, after any instruction of its part in them:
  * nobody waits for ever, no result is made of what was given to another tree, and what is made anew works. Some

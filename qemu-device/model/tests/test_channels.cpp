@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Freedom from deadlock (P12, P13, R16): the graph of which channel of which link waits for which, of every way that
  * decide() can take, has no circle; with one channel fewer it has.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A chip as data. One that is no chip of this project, written after Documentation/chips.md alone, gets its lengths of
  * packets and its efficiency from the same functions; what asks Aries has the numbers that the sources tell.

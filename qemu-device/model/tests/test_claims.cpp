@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What is promised of the NIC, promise by promise: each test is named after the claim that it checks. */
 #include <condition_variable>
 #include <mutex>

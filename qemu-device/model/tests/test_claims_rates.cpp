@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Rates that are promised of the NIC, in modelled time: each test is named after the claim that it checks. */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Routing on a folded Clos (Q06, Q24, Q25): every pair by the shortest way up and down, all links loaded alike, no
  * circle of waits, and how a link is chosen.

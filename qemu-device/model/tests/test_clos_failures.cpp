@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A folded Clos of which links and routers are out (Q23): whoever has a way takes it, and nobody else's changes. Static
  * routing, to compare with (Q40).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Broadcasts on a folded Clos: any group of nodes gets a packet once, from wherever it is sent, by the way up and then
  * down (Q26); the tree's root and its move (Q32).

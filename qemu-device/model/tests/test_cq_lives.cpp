@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Queues and those who outlive them: numbers given away again, writers that died, writers that are stopped. */
 #include "tests/pair.hpp"
 #include "tests/peer_process.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* CRC-20 of a link's sets (P08): what it finds, what it misses, and what follows for a machine (P10). */
 #include "lcb_rig.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Short ways through one router: they come to what the longer ones would, in time, in bookings and in counters. */
 #include <cstring>
 #include <vector>

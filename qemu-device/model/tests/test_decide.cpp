@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* One decision: candidates, biases, modes, channels, links that are down. */
 #include <algorithm>
 #include <array>

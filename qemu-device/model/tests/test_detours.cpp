@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* With links cut at random, against a search of its own: a way that exists is found, and none is invented. */
 #include "cmocka_cpp.hpp"
 

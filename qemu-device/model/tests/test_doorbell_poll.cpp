@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Polled doorbells: who runs them, in which order, and that none is lost or run twice. */
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * One teardown for all that a peer may touch: revoked, drained, only then anybody else's. The peer is stopped anywhere
  * in its access, as by SIGSTOP, the freezer or a debugger, and goes on or is killed later.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Errors in the NIC's memories: one bit is put right and counted; with two nothing wrong goes anywhere, and somebody is
  * told. What holds for every memory is tested with each of the list in aries_hw.h.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What two wrong bits take away in memories whose entries come and go: who is told, and that nothing wrong is left. */
 #include <thread>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Elite5 as a description: lengths and times of packets that the source tells (Q04, Q05, Q07 to Q09, Q11 to Q18, Q39),
  * and what is no switch.

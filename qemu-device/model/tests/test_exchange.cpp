@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Requests and responses between neighbours: the straight way through the router of both. */
 #include "cmocka_cpp.hpp"
 

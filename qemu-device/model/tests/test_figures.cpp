@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What machines cost and carry, counted from their links, against the tables and formulas of the sources. */
 #include "cmocka_cpp.hpp"
 

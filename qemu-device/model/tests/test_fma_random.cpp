@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Random scatter and launches against a plain reference that knows bytes and
  * nothing of NICs (N09, N10). Half of the jobs go entry by entry, half by the

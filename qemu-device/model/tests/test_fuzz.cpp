@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Random accesses, as a hostile guest would make them: nothing crashes or
  * hangs, no byte outside of the regions changes, and after a reset all works.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The gateways' protocol without libfabric: two hubs over a link in memory that loses, doubles and cuts as told. Frames
  * of anybody, clocks and hosts files.

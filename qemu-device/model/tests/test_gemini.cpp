@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Gemini as data: its packets (G09 to G15), and machines of cabinets (G46 to G56). */
 #include "cmocka_cpp.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Completions that are held until modelled time has come. A slow rate makes what is on its way visible to a host. */
 #include <chrono>
 #include <cmath>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Requests of another host in the network of their target's host: what they book there, and what they wait for. */
 #include "nic/remote/inbound.hpp"
 #include "tests/two_hosts.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What the NIC refuses: the status names the cause, the event tells it, and memory stays as it was. */
 #include "tests/pair.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA launch: single entries and rings of them (N10), in the bounds of transactions (N18). */
 #include <thread>
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Launch entries share what they cost; nothing else of them may differ from
  * single operations (N10). ARIES_FUZZ_SEED repeats a run.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* One LCB: the form of sets (P05, P07), numbers, acknowledgements, sending again (P09), garbage. */
 #include "lcb_rig.hpp"
 

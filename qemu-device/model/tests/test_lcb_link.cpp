@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Two LCBs on lanes with errors, in modelled time: nothing lost, doubled or wrong; rates, lanes, replays. */
 #include "lcb_rig.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Packets from end to end over five links with bit errors, the longest minimal way of a machine: none is lost, doubled,
  * overtaken or wrong (P09, P18). A million packets, 100 million with OPENGNI_SLOW=1.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Runs of flits over a link with errors: the same as with all sets, at no cost where there are none. */
 #include "lcb_rig.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Pages of a peer's memory that cannot be had: whoever accesses them gets an error and lives on, as does the node that
  * they belong to.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Machines as data: the rules that each has to keep, the wiring, and the canonical dragonfly. */
 #include "cmocka_cpp.hpp"
 

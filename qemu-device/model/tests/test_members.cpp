@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Members of a fabric: address taken, other shapes and versions, death and return. */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* The network as a NIC sees it: latency, load, ways, order, failures, sharing. */
 #include "cmocka_cpp.hpp"
 

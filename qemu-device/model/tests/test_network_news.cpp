@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What is changed in the network of one host is changed on the others. */
 #include "tests/network_sides.hpp"
 #include "tests/operator.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What is changed in a network while no gateway runs there is not undone by the next one. */
 #include "tests/network_sides.hpp"
 #include "tests/operator.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* NODE: which nodes are there, and how their changes are told. */
 #include <csignal>
 #include <optional>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Links with bit errors and with fewer lanes, under what NICs send over them. */
 #include <cmath>
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Virtual node addresses (N05): granularity, replacement of failed nodes; and limits of injection. */
 #include <memory>
 

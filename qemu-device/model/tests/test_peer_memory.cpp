@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* How peers reach guest memory: huge pages, processes that may not look at each other, stopped ones, and liars. */
 #include <algorithm>
 #include <fcntl.h>

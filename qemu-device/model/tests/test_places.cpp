@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Members anywhere on a machine: what two at a distance see, who may sit where, and what a large machine costs. */
 #include <algorithm>
 #include <cstdlib>

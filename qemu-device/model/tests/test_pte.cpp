@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Address translation: page sizes (N02), the PTE cache (N03), and that no stale entry is used, whoever is under way. */
 #include <memory>
 #include <thread>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Machines of QsNetIII: sizes and parts as the source has them (Q01 to Q03, Q33 to Q38), shared top switches (Q24),
  * nodes with several links (Q25), bisection and hops by closed forms, what cannot be built.

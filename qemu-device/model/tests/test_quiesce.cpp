@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* QSC: how a driver hears that the network is quiesced, and of the end. */
 #include "tests/operator.hpp"
 #include "tests/pair.hpp"

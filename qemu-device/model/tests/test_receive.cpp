@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* States of a receive between its message and its event: senders that are late, or that die there. */
 #include "nic/target/receive.hpp"
 #include "tests/pair.hpp"

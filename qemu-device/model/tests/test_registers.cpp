@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The register table against the model: reset values, access kinds, reserved bits; the self-test block; reset; INV. */
 #include <random>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Route tables that change while a fabric runs (R14): who takes them when, what stays when they are bad, who frees
  * them. */
 #include <map>

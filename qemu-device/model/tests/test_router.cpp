@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Machines as the device has them: every shape has tables, and packets go the minimal ways of the wiring. */
 #include "cmocka_cpp.hpp"
 

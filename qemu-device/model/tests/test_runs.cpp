@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Block transfers are accounted in runs. What links and processor tiles carry, and how many packets go by a root, must
  * be what it is when each packet chooses its own way: in the hashed modes whenever it leaves, in the adaptive ones at

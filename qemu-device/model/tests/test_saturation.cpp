@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Many NICs at once, as fast as they can, while the host's clock stands still: how much time passes in the model is
  * then its own doing. NICs are the units that make time here, without memory or registers.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Windows whose addresses select the node as well (N09). */
 #include "tests/launch_job.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The fabric's file: whose it is, room for it, what a large one costs. */
 #include <fcntl.h>
 #include <sys/resource.h>

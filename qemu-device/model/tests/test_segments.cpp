@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Packets of QsNetIII on a link (Q12 to Q15): what is sent is what comes, and what is damaged is seen. */
 #include "cmocka_cpp.hpp"
 

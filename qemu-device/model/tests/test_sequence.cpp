@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Sequence identification: packets in any order (N19), copies of packets, lost packets (N27, P18). */
 #include <algorithm>
 #include <random>

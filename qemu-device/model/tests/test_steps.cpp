@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * A peer that is killed, or stopped for a while, after any instruction of an operation at our node: no wrong byte, no
  * event that is gone without a mark, no interrupt that never comes, nobody stuck, and what was revoked is free in the

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Freedom from deadlock inside routers (P13, P15). A packet goes through three queues: of its input
  * channel, of a sub-switch, of a column buffer. Who is first in one decides what all behind it wait for; so each queue

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Stored route tables: sizes, what is in them, and how they change with failures. */
 #include <algorithm>
 #include <cstdio>

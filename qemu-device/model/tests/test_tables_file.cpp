@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Route tables as bytes: what comes back decides as what went in, and what is wrong is refused with its reason. */
 #include "cmocka_cpp.hpp"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Flits and stalls by tile, channel and direction: what routers count, what registers show, and what sites call it. */
 #include <map>
 #include <string>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Routing on a torus (G02, G06, G18, G29, G57): every pair by the shortest way, links loaded alike, no circle of waits,
  * links that fail. What is beyond dimension order is in test_torus_corners.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Routing on a torus where failures leave dimension order without a way (G57): corners that are dead, rings that are
  * cut twice, routers that nothing reaches.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The packet trace: what it records, and that nothing which happens to it harms the NIC. */
 #include <algorithm>
 #include <csignal>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Small units of the NIC on their own: atomic commands, outstanding requests, sequence ids, runs of memory. */
 #include <random>
 #include <set>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Virtual memory domain handles (N04): one handle on all nodes, each with its own descriptors behind it. */
 #include "tests/pair.hpp"
 

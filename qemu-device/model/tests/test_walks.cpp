@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Ways that decide() takes from router to router: bounds of hops, parallel links, shares, histograms. */
 #include <algorithm>
 #include <array>

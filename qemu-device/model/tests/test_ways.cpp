@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Ways of packets over the network are those that decide() takes, router by router, whatever is down. */
 #include "cmocka_cpp.hpp"
 #include "machine.hpp"

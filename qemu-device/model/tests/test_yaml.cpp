@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Machines in files: what is written is read again, and what cannot be is named with its line. */
 #include "cmocka_cpp.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Tori of every class, ways of packets over them, failures, and which channel of which link waits for which. */
 #ifndef ARIES_TESTS_TORUS_WALK_HPP
 #define ARIES_TESTS_TORUS_WALK_HPP

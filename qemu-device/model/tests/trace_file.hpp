@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Reads a packet trace back, strictly: every length and padding is checked. */
 #ifndef ARIES_TESTS_TRACE_FILE_HPP
 #define ARIES_TESTS_TRACE_FILE_HPP

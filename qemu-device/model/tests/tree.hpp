@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Nodes of one domain whose collective engines make a tree. */
 #ifndef ARIES_TESTS_TREE_HPP
 #define ARIES_TESTS_TREE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Two hosts in one process: a segment each, a carrier each, and a wire of memory between them. */
 #ifndef ARIES_TESTS_TWO_HOSTS_HPP
 #define ARIES_TESTS_TWO_HOSTS_HPP

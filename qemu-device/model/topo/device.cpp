@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Whether the device can be told of a machine: it knows regular dragonflies of Aries routers, by three numbers. */
 #include <algorithm>
 #include <map>

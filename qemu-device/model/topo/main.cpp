@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* aries-topo: what a machine is, costs and can carry, from a file or a builder. */
 #include <functional>
 #include <iostream>

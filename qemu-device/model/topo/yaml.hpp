@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Machines in YAML (Documentation/topology.md has the format): a builder with parameters, or everything in full.

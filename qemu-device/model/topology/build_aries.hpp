@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Machines of Aries routers: groups of chassis of blades, by the configuration rules of the product (T07 to T12, T25,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The dragonfly of the literature: groups of a routers with a link between each two, h global links and p nodes to a

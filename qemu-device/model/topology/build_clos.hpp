@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Folded Clos networks of full bandwidth, or fat trees: half of the ports of a router lead up, in the last stage all

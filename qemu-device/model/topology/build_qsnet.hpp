@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Machines of QsNetIII: folded Clos networks of Elite5 switches of 32 links, in chassis (Q01 to Q03, Q33 to Q38).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Gemini's torus of three dimensions (G01 to G06). The sources count nodes: a router has two, side by side in y, so

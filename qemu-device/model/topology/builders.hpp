@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Builders by name, with parameters as text: what a file in short form and a command line name.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The formulas of the sources about dragonflies, tori and fat trees, as they are printed. Figures that are counted from

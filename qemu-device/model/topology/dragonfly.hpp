@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Dragonfly of Aries routers: places, tiles and wiring. Everything is computed from the shape on request; nothing

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /** @file A dragonfly as data, for what works on any machine: route tables, wiring, files. */
 #ifndef ARIES_TOPOLOGY_DRAGONFLY_MACHINE_HPP
 #define ARIES_TOPOLOGY_DRAGONFLY_MACHINE_HPP

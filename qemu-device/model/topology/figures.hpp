@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What a machine costs and what it can carry, counted from its links: cables, bisection, global bandwidth. The closed

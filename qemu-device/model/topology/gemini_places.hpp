@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Where the routers of a machine of Gemini stand: classes of machines by number of cabinets, cabinets in rows, three

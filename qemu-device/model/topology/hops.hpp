@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Lengths of shortest paths, counted over the links. These are bounds for any routing: minimal routing of a dragonfly

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A machine as data: routers, their tiles, the links between them, the places of nodes. Nothing here is a constant of

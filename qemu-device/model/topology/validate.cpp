@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* The rules that every machine keeps, whoever made it. Each check is a function; the first broken rule is told. */
 #include "topology/machine.hpp"
 

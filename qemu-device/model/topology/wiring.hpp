@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Questions about a machine, answered from dense arrays: the other end of a tile's link, the routers of a group, the

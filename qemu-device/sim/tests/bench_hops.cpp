@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Packets and flits through routers that a CPU second simulates, the looks at resources that a packet needs in a
  * router, and how many times faster two threads are in time: single flits on the canonical dragonfly of 1,056 nodes,

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Copyright (c) 2026 The OpenGNI authors
 """aries-sim-mpi gives the bytes of aries-sim, from any number of processes, and one line about bad input.
 
 usage: check_mpi.py ARIES_SIM ARIES_SIM_MPI MPIRUN

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* A machine with its tables and network, for tests that drive it themselves. */
 #ifndef ARIES_SIM_TESTS_RIG_HPP
 #define ARIES_SIM_TESTS_RIG_HPP

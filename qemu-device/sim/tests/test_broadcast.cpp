@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Broadcasts, conditionals and barriers of QsNetIII: copies in switches, answers that are combined. */
 #include <algorithm>
 #include <cmath>

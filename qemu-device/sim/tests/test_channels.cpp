@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * No packets wait for each other for ever with the channels that are needed (P13), and they do with fewer. 100,000
  * cycles, a million with OPENGNI_SLOW=1.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Claims that no other test is about: what routers know of loads (R08, R09), all-to-all exchanges (L21, L26). */
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A folded Clos of Aries chips: all ways up are used alike, latencies and rates are those of closed forms, nothing
  * blocks or is lost, and the result is the same however the machine is cut.

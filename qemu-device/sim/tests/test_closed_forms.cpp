@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A second opinion on torus and fat tree, for which no other simulator is at hand: mean latency of a quiet network and
  * the load at which links are full, from formulas that know sizes, lengths and rates alone, and no route tables.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What goes in comes out, credits come back, and the same seed gives the same result. */
 #include <cstdio>
 #include <sstream>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * The device's model of time beside the simulator: the same packet, alone on the same machine, by a minimal way of the
  * same links. They were written apart, and agree but for four things, which Documentation/simulator.md explains:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Links, routers and nodes fail and come back in mid-run (R14), links lose lanes (P17). */
 #include <algorithm>
 #include <cstring>

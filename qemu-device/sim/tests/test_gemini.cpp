@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * A torus of Gemini routers: packets and rates are those of the sources, rings do not fill up, what routers and links
  * do to packets is found, and the result is the same however the machine is cut.

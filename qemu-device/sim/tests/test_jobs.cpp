@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Jobs: where they are placed, that they keep to themselves, what each got; those that cannot be are refused. */
 #include <algorithm>
 #include <sstream>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Machines of the size of real ones: 24,576 nodes under load for 10 us, 92,544 nodes with a burst. They take minutes
  * and gigabytes, so without OPENGNI_SLOW=1 these are machines of a few groups. What they cost is printed.

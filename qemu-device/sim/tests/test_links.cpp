@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Bit errors on links (P07 to P11), and where packets wait for room (P14, P15). */
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Latencies of whole messages. In one router a packet of 14 flits is there 75 cycles after its message was ready, as
  * test_quiet.cpp works out, its response 162 later. A NIC of the canonical dragonfly has one processor

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Nodes of QsNetIII with two and four links, to one switch or to several: packets go by any of them (Q25). */
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Packets of a pair of nodes: in mode in-order none overtakes another (R12), in the adaptive one they do. */
 #include "rig.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* A machine in parts, and parts by threads, give the same result as one, byte by byte. */
 #include <algorithm>
 #include <cstring>

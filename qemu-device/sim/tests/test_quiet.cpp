@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * Latencies of single packets in an empty network, to the cycle. The numbers are worked out by hand:
  *

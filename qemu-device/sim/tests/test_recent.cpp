@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* What has been done once is known for some time, and not for ever. */
 #include "elite5_line.hpp"
 #include "recent.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /*
  * What each of several flows gets of a link that they share. Arbiters share max-min, in flits: who asks for less than
  * an equal part gets all of it, whatever the size of its packets and of those of others.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Sweeps: the points, their file, going on with what is there, the end of a curve. */
 #include <cstdlib>
 #include <fcntl.h>

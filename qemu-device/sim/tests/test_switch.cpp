@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Elite5 switches: packets hold channels until they are answered, go in segments, and are sent again if refused. */
 #include <cmath>
 #include <functional>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /* Traces: every message is sent when it is ready and comes; files that cannot be, and those that end too early. */
 #include <cstdio>
 #include <filesystem>

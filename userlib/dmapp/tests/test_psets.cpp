@@ -151,8 +151,9 @@ void refused(void **)
 	assert_dmapp(INVALID_PARAM, dmapp_c_pset_create(nullptr, 1, 0, nullptr, &handle));
 	assert_dmapp(INVALID_PARAM, dmapp_c_pset_create(&d, 1, 0, nullptr, nullptr));
 	assert_dmapp(INVALID_PARAM, dmapp_c_pset_create(&d, 1, 2, nullptr, &handle));
-	for (const auto &wrong : {strided(0, 1, 0), strided(0, 0, 2), strided(0, 1, INT32_MIN), strided(-1, 1, 2), strided(0, 1, kPes + 1),
-				  strided(1, 1, 2), strided(0, INT32_MAX, 3), strided(1, -2, 2)}) {
+	for (const auto &wrong :
+	     {strided(0, 1, 0), strided(0, 0, 2), strided(0, 1, INT32_MIN), strided(-1, 1, 2), strided(0, 1, kPes + 1),
+	      strided(1, 1, 2), strided(0, INT32_MAX, 3), strided(1, -2, 2)}) {
 		dmapp_c_pset_desc_t copy = wrong;
 		assert_dmapp(INVALID_PARAM, dmapp_c_pset_create(&copy, 1, 0, nullptr, &handle));
 	}

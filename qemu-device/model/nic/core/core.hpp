@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What all units of one NIC share, and helpers for fields of registers. */
 #ifndef ARIES_NIC_CORE_HPP
 #define ARIES_NIC_CORE_HPP

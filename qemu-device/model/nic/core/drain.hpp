@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The end of accesses to our memory that began before something was revoked. */
 #ifndef ARIES_NIC_DRAIN_HPP
 #define ARIES_NIC_DRAIN_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * ECC of the NIC's memories. An entry that an injected error has hit loses its valid bit and says why in two bits that
  * no register has: whoever uses entries that are whole does not look for errors. One wrong bit is put right by the next

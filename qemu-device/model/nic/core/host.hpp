@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The host's operations, with a limit on what a guest can make it log. */
 #ifndef ARIES_NIC_HOST_HPP
 #define ARIES_NIC_HOST_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Contiguous parts of host memory that make up a range. */
 #ifndef ARIES_NIC_RUNS_HPP
 #define ARIES_NIC_RUNS_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Queues and channels; what a transfer does is in bte_transfer.cpp. */
 #include "nic/engines/bte.hpp"
 

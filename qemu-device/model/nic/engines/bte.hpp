@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Block transfer engine: queues of the descriptors and four channels (N14, N15, N17). */
 #ifndef ARIES_NIC_BTE_HPP
 #define ARIES_NIC_BTE_HPP

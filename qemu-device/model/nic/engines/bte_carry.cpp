@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Block transfers with nodes of other hosts: a chunk goes in pieces, a few of which are under way at a time. The thread
  * of the channel waits for them, and no longer than until its transfer is flushed; no processor does, and no visit is

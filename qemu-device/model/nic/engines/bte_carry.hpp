@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Block transfers with nodes of other hosts. */
 #ifndef ARIES_NIC_BTE_CARRY_HPP
 #define ARIES_NIC_BTE_CARRY_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Chunks of at most 1 MiB are a visit each, so that an invalidation waits for no more. */
 #include "nic/engines/bte_transfer.hpp"
 

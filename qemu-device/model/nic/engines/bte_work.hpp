@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* One block transfer. */
 #ifndef ARIES_NIC_BTE_WORK_HPP
 #define ARIES_NIC_BTE_WORK_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What the engines tell the packet trace about their operations. */
 #include "nic/engines/bte_transfer.hpp"
 #include "nic/engines/fma_work.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collective engines: trees of reductions that need no processor on the way (N21 to N24). */
 #ifndef ARIES_NIC_CE_HPP
 #define ARIES_NIC_CE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collectives over several hosts: responses from other hosts. */
 #include "link/timing.hpp"
 #include "nic/engines/ce_carried.hpp"

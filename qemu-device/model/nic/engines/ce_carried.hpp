@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Packets of collective engines that go to other hosts: Documentation/gateway.md */
 #ifndef ARIES_NIC_CE_CARRIED_HPP
 #define ARIES_NIC_CE_CARRIED_HPP

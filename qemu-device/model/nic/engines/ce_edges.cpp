@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Edges between the engines of a tree. A tree is made, and made anew, one engine at a time and in any order, so for a
  * while an engine of the new tree stands beside one of the old: what breaks that, and what taking it down breaks, must

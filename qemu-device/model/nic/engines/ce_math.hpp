@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Arithmetic of the collective engine (N23). */
 #ifndef ARIES_NIC_CE_MATH_HPP
 #define ARIES_NIC_CE_MATH_HPP

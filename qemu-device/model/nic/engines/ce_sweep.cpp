@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Collectives that have lost a member: how the others come to know. */
 #include "nic/engines/ce.hpp"
 #include "nic/target/visit.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Polled doorbells: those that processes leave in their descriptor areas, without a trap. */
 #ifndef ARIES_NIC_DOORBELL_POLL_HPP
 #define ARIES_NIC_DOORBELL_POLL_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Fast memory access: doorbells and window stores of the processes (N07, N08, N18). */
 #ifndef ARIES_NIC_FMA_HPP
 #define ARIES_NIC_FMA_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA: several operations for one doorbell, and what window addresses mean (N09, N10). */
 #include "nic/engines/fma_batch.hpp"
 

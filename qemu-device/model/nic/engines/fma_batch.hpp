@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA: several operations for one doorbell (N09, N10). */
 #ifndef ARIES_NIC_FMA_BATCH_HPP
 #define ARIES_NIC_FMA_BATCH_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Contributions to collectives: what a doorbell asks for, checked at its own NIC. */
 #ifndef ARIES_NIC_FMA_CE_HPP
 #define ARIES_NIC_FMA_CE_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * FMA where completions are held: a doorbell checks the operation and sends its request; what the request does at the
  * target happens when it gets there in modelled time, and what the response does here when that is back.

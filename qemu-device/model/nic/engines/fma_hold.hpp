@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA operations on their way, where completions are held, and those for nodes of other hosts. */
 #ifndef ARIES_NIC_FMA_HOLD_HPP
 #define ARIES_NIC_FMA_HOLD_HPP

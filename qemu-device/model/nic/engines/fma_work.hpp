@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* One FMA operation, where its response goes, and the descriptors by which it is asked for and told of. */
 #ifndef ARIES_NIC_FMA_WORK_HPP
 #define ARIES_NIC_FMA_WORK_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Window addresses (N09) and FMA launch (N10). */
 #ifndef ARIES_NIC_LAUNCH_HPP
 #define ARIES_NIC_LAUNCH_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Entries of FMA launch: what they cost is shared by those with the same target. */
 #include "nic/engines/launch.hpp"
 #include "nic/tables/amo_cache.hpp"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What happens to the blocks of our slot in the segment, and when; the list of them is NodeSlot. */
 #ifndef ARIES_NIC_BLOCKS_HPP
 #define ARIES_NIC_BLOCKS_HPP

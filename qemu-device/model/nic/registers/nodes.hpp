@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The NODE block: who of the fabric is there, and whose state has changed. */
 #ifndef ARIES_NIC_NODES_HPP
 #define ARIES_NIC_NODES_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The QSC block: tells the driver that the network has been quiesced. */
 #ifndef ARIES_NIC_QUIESCE_HPP
 #define ARIES_NIC_QUIESCE_HPP

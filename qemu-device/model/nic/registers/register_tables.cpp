@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, RMT, TMR, NODE, MDD. */
 #include "nic/registers/registers.hpp"
 #include "nic/tables/vmdh.hpp"

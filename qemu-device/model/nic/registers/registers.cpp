@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Register accesses: identity, control, test, errors, interrupts, invalidation, counters. Tables: register_tables.cpp.
  */
 #include "nic/registers/registers.hpp"

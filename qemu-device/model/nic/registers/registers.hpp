@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The registers of BAR0 behind their decode. */
 #ifndef ARIES_NIC_REGISTERS_HPP
 #define ARIES_NIC_REGISTERS_HPP

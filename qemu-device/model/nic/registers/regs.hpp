@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Register decode from the one table: which register is at an offset, and may it be accessed that way. */
 #ifndef ARIES_NIC_REGS_HPP
 #define ARIES_NIC_REGS_HPP

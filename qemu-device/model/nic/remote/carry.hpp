@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* The initiator's end of requests for nodes of other hosts. */
 #ifndef ARIES_NIC_CARRY_HPP
 #define ARIES_NIC_CARRY_HPP

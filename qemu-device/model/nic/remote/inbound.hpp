@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Packets of requests from other hosts in this host's network: they meet what its own nodes send. */
 #ifndef ARIES_NIC_INBOUND_HPP
 #define ARIES_NIC_INBOUND_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Requests that come from another host, at their target. */
 #ifndef ARIES_NIC_SERVE_CARRIED_HPP
 #define ARIES_NIC_SERVE_CARRIED_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Atomic memory operations. */
 #ifndef ARIES_NIC_AMO_HPP
 #define ARIES_NIC_AMO_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Completion queues: entries, overrun, interrupts. */
 #ifndef ARIES_NIC_CQ_HPP
 #define ARIES_NIC_CQ_HPP

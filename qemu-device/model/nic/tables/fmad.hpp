@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* State of one FMA descriptor, and the rights it gives. */
 #ifndef ARIES_NIC_FMAD_HPP
 #define ARIES_NIC_FMAD_HPP

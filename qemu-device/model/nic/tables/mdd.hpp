@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Memory domain descriptors: checks of an access, publication, invalidation. */
 #ifndef ARIES_NIC_MDD_HPP
 #define ARIES_NIC_MDD_HPP

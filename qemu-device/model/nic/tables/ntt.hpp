@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Node translation table: virtual node addresses of a domain (N05). */
 #ifndef ARIES_NIC_NTT_HPP
 #define ARIES_NIC_NTT_HPP

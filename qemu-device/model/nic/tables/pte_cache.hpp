@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The PTE cache of a target: 128 entries of eight page entries each, 4-way (N03). It lies in the target's part of the
  * segment, and whoever visits the target's memory looks up and fills it, without waiting for anybody.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Synchronisation sequence ids: one for each transaction under way (N19). */
 #ifndef ARIES_NIC_SSID_HPP
 #define ARIES_NIC_SSID_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Virtual memory domain handles (N04): the same handle names a domain's memory on all of its nodes, wherever its
  * descriptors are there.

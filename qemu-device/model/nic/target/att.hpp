@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Address translation: from an offset in a memory domain to runs of host memory. */
 #ifndef ARIES_NIC_ATT_HPP
 #define ARIES_NIC_ATT_HPP

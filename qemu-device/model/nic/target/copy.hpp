@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Copies between runs of host memory. */
 #ifndef ARIES_NIC_COPY_HPP
 #define ARIES_NIC_COPY_HPP

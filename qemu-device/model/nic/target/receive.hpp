@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Receives for channel sends: the owner's table, and how a sender takes one (N16). */
 #ifndef ARIES_NIC_RECEIVE_HPP
 #define ARIES_NIC_RECEIVE_HPP

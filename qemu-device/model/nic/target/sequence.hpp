@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Sequence identification at the receiving end: the packets of one transaction
  * are committed in the order in which they arrive, each of them once (N19).

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* A request at its target: what it does there, whoever has brought it. */
 #ifndef ARIES_NIC_SERVE_HPP
 #define ARIES_NIC_SERVE_HPP

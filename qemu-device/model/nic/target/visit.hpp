@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Requests at their target: is there anybody, and may the packet do what it asks (N26). */
 #ifndef ARIES_NIC_VISIT_HPP
 #define ARIES_NIC_VISIT_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What waits until modelled time has come, where completions are held (FabricClock::holds()). */
 #ifndef ARIES_NIC_HOLD_HPP
 #define ARIES_NIC_HOLD_HPP

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* Outstanding requests: at most 1,024 packets of a NIC wait for their responses (N20). */
 #ifndef ARIES_NIC_ORB_HPP
 #define ARIES_NIC_ORB_HPP

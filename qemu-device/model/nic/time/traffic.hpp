@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copyright (c) 2026 The OpenGNI authors */
 /* What an operation means on the network: packets, flits, modelled time, lost packets. */
 #ifndef ARIES_NIC_TRAFFIC_HPP
 #define ARIES_NIC_TRAFFIC_HPP

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * An end of a link: it sends sets, keeps them until they are acknowledged, and sends again from the first that was not

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A network link: two LCBs and the lanes between them, in modelled time. Each side sends one set behind the other, of

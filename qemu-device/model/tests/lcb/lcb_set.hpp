@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Sets of ten flits, in which a link sends (P05, P07). Nine are of packets; the tenth has, most significant bit first:
