@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iterator>
+#include <utility>
 
 namespace dmapp
 {
@@ -65,10 +66,12 @@ void *Heap::take(size_t bytes)
 		const auto [offset, size] = *hole;
 		if (size < need)
 			continue;
-		taken_[offset] = need;
+		/* The only step that may find no memory comes first; the hole's own entry becomes the block's. */
 		if (size > need)
-			free_[offset + need] = size - need;
-		free_.erase(hole);
+			free_.emplace(offset + need, size - need);
+		auto entry = free_.extract(hole);
+		entry.mapped() = need;
+		taken_.insert(std::move(entry));
 		return start_ + offset;
 	}
 	return nullptr;
@@ -81,8 +84,7 @@ bool Heap::give(void *block)
 
 	if (taken == taken_.end())
 		return false;
-	auto hole = free_.emplace(offset, taken->second).first;
-	taken_.erase(taken);
+	auto hole = free_.insert(taken_.extract(taken)).position;
 	const auto next = std::next(hole);
 	if (next != free_.end() && hole->first + hole->second == next->first) {
 		hole->second += next->second;

@@ -58,9 +58,11 @@ dmapp_return_t Instance::add_region(void *start, uint64_t bytes, Region *region)
 		GNI_MemRegister(nic_, address_of(start), bytes, nullptr, GNI_MEM_READWRITE, UINT32_MAX, &handle);
 
 	if (rc == GNI_RC_SUCCESS) {
-		/* name_of() is for these. */
-		if (gni_hndl_flags(&handle) & (GNI_HNDL_SECOND_FORMAT | GNI_HNDL_VMDH))
+		/* In handles of other formats name_of() would read something else. */
+		if (gni_hndl_flags(&handle) & (GNI_HNDL_SECOND_FORMAT | GNI_HNDL_VMDH)) {
+			(void)GNI_MemDeregister(nic_, &handle);
 			return DMAPP_RC_NOT_SUPPORTED;
+		}
 		*region = {address_of(start), bytes, handle};
 	} else
 		debug("%zu bytes at %p are not registered: %s", static_cast<size_t>(bytes), start, gni_err_str[rc]);
@@ -187,15 +189,15 @@ void Instance::job(dmapp_jobinfo_t *info) const
 
 dmapp_return_t Instance::register_memory(void *address, uint64_t bytes, dmapp_seg_desc_t *seg)
 {
-	Region region{};
-
 	if (!address || !bytes || !seg || address_of(address) + bytes < bytes)
 		return DMAPP_RC_INVALID_PARAM;
-	const dmapp_return_t rc = add_region(address, bytes, &region);
-	if (rc != DMAPP_RC_SUCCESS)
-		return rc;
-	registered_.emplace(region.base, region);
-	*seg = describe(region, Kind::registered);
+	/* First, for there may be no memory for it: what is registered is always known here. */
+	const auto known = registered_.emplace(address_of(address), Region{});
+	const dmapp_return_t rc = add_region(address, bytes, &known->second);
+	if (rc == DMAPP_RC_SUCCESS)
+		*seg = describe(known->second, Kind::registered);
+	else
+		registered_.erase(known);
 	return rc;
 }
 

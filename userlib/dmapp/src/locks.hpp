@@ -27,9 +27,14 @@ public:
 	/** @text: DMAPP_MAX_LOCKS. Return: how many one may hold; the default if it makes no sense. */
 	static uint32_t limit_of(const char *text);
 
-	void open(uint32_t limit) { limit_ = limit; }
+	/** Takes the memory for all of them. */
+	void open(uint32_t limit)
+	{
+		slots_.reserve(limit);
+		limit_ = limit;
+	}
 	bool full() const { return held_ == limit_; }
-	/** Only if not full(). Return: the handle. */
+	/** Only if not full(); there is memory for it. Return: the handle. */
 	dmapp_lock_handle_t add(const LockPlace &place);
 	/** Return: nullptr if none is held by that name. */
 	const LockPlace *find(dmapp_lock_handle_t handle) const;

@@ -71,6 +71,33 @@ TEST_BETWEEN(block_transfers, job_start, job_stop)
 	assert_memory_equal(block.at[0], block.at[1], 1 << 20);
 }
 
+/* What could not be written down has not been taken. */
+TEST_BETWEEN(heap_and_registrations, job_start, job_stop)
+{
+	dmapp_seg_desc_t seg{};
+
+	void *whole = dmapp_sheap_malloc(4 << 20);
+	assert_non_null(whole);
+	dmapp_sheap_free(whole);
+	short_of_memory = true;
+	const void *none = dmapp_sheap_malloc(64);
+	short_of_memory = false;
+	assert_null(none);
+	void *part = dmapp_sheap_malloc(64);
+	assert_ptr_equal(part, whole);
+	short_of_memory = true;
+	dmapp_sheap_free(part);
+	short_of_memory = false;
+	assert_ptr_equal(dmapp_sheap_malloc(4 << 20), whole);
+	short_of_memory = true;
+	const dmapp_return_t rc = dmapp_mem_register(job::data(0), 64, &seg);
+	short_of_memory = false;
+	assert_int_equal(rc, DMAPP_RC_NO_SPACE);
+	assert_dmapp(SUCCESS, dmapp_mem_register(job::data(0), 64, &seg));
+	assert_dmapp(SUCCESS, dmapp_mem_unregister(&seg));
+	assert_dmapp(NOT_FOUND, dmapp_mem_unregister(&seg));
+}
+
 /* A list of PEs is looked at before anything is made of its length. */
 TEST_BETWEEN(many_that_are_none, job_start, job_stop)
 {
