@@ -349,6 +349,9 @@ template <typename Start> [[gnu::always_inline]] inline dmapp_return_t Instance:
 	if (how.form == Form::implicit) {
 		const dmapp_return_t rc = start(implicit_);
 
+		/* Without the helper nobody would ring what waits. */
+		if (entry_count_ && !helper_there_) [[unlikely]]
+			flush();
 		/* As many as one may have without being told of any. */
 		if (implicit_.blocks > attributes_.max_outstanding_nb) [[unlikely]]
 			progress();

@@ -4,6 +4,7 @@
 #include "symmetric.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <pthread.h>
 #include <sched.h>
 #include <thread>
@@ -13,6 +14,8 @@ namespace
 
 constexpr int kRounds = 100;
 
+bool no_threads;
+
 int set_size(void **)
 {
 	setenv("XT_SYMMETRIC_HEAP_SIZE", "2m", 1);
@@ -20,6 +23,31 @@ int set_size(void **)
 }
 
 } // namespace
+
+/* The linker gives these the library's calls, and their own (--wrap). */
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+extern "C" int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+				     void *argument)
+{
+	return no_threads ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+/* A process that may have no thread more: words do not wait for company that nobody ends. */
+TEST_BETWEEN(no_helper, set_size, nullptr)
+{
+	uint64_t value = 5;
+
+	job::start(1);
+	no_threads = true;
+	const dmapp_return_t rc = dmapp_put_nbi(heap()->addr, heap(), 0, &value, 1, DMAPP_QW);
+	no_threads = false;
+	assert_int_equal(rc, DMAPP_RC_SUCCESS);
+	assert_memory_equal(heap()->addr, &value, sizeof(value));
+	job::stop();
+}
 
 /* The helper has just begun, or rings the word, when it is told to end. */
 TEST_BETWEEN(end_of_the_helper, set_size, nullptr)
