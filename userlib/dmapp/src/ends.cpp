@@ -21,6 +21,12 @@ namespace
 constexpr uint32_t kLooks = 256;
 constexpr long kNapNs = 1000000;
 
+void yield_at(uint32_t look)
+{
+	if (look % kLooks == 0)
+		(void)sched_yield();
+}
+
 } // namespace
 
 void Instance::all_gone()
@@ -99,6 +105,21 @@ void Instance::fence_ended(uint32_t status)
 	}
 }
 
+/* The next CLOSE would tell a failure again that its call has told, of what comes until then. So it is sent at once. */
+void Instance::close_told()
+{
+	for (uint32_t look = 1; fence_out_ && !gone_; look++) {
+		progress();
+		yield_at(look);
+	}
+	const uint64_t number = fence_next_;
+	for (uint32_t look = 1; fence_next_ == number && !gone_; look++) {
+		progress();
+		fence();
+		yield_at(look);
+	}
+}
+
 void Instance::push(const Pending &p)
 {
 	if (p.fence > fences_done_ && !fence_out_)
@@ -112,8 +133,7 @@ void Instance::finish(Pending &p)
 		flush();
 	for (uint32_t look = 1; !done(p); look++) {
 		push(p);
-		if (look % kLooks == 0)
-			(void)sched_yield();
+		yield_at(look);
 	}
 }
 

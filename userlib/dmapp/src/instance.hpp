@@ -188,6 +188,7 @@ private:
 	bool done(const Pending &p) const { return gone_ || (!p.blocks && p.fence <= fences_done_); }
 	void finish(Pending &p);
 	void fence();
+	void close_told();
 	void fence_ended(uint32_t status);
 	void push(const Pending &p);
 	dmapp_return_t outcome(Pending &p);

@@ -38,6 +38,7 @@ bool Instance::took_other(uint32_t status, Pending &p)
 	if (status == RMA_GONE)
 		all_gone();
 	p.failed(status == RMA_GONE ? uint32_t{ARIES_ST_DISABLED} : status);
+	close_told();
 	return false;
 }
 
@@ -206,7 +207,10 @@ bool Instance::alive(dmapp_pe_t pe)
 	const ugni_rma_own through = bounce();
 	const ugni_rma_place at = {card.heap.base & GNI_OFFSET_MASK, card.address, name_of(card.heap.handle), 0};
 
-	return ugni_rma_get(nic_, &at, &through, 4) == ARIES_ST_OK;
+	if (ugni_rma_get(nic_, &at, &through, 4) == ARIES_ST_OK)
+		return true;
+	close_told();
+	return false;
 }
 
 void Instance::batch_begin(const Place &to, Pending &p)

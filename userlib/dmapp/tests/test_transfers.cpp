@@ -372,6 +372,23 @@ void lost_on_the_way(void **)
 	lost(true);
 }
 
+/* What a call has told is not told once more, of a later one that went well. */
+void told_once(void **)
+{
+	const Symmetric block(64);
+	uint64_t value = 9;
+
+	model::hold(true);
+	for (int n = 0; n < 3; n++) {
+		model::fault(0, "drop", 100000);
+		assert_dmapp(TRANSACTION_ERROR, dmapp_get(&value, block.at[0], heap(), 1, 1, DMAPP_QW));
+		model::fault(0, "drop", 0);
+		assert_dmapp(SUCCESS, dmapp_put(block.at[0], heap(), 1, &value, 1, DMAPP_QW));
+	}
+	assert_memory_equal(block.at[1], &value, 8);
+	model::hold(false);
+}
+
 /* One word of many fails: the others arrive. */
 void one_of_a_batch(void **)
 {
@@ -433,6 +450,7 @@ int main()
 		cmocka_unit_test_setup_teardown(held_completions, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(lost_at_once, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(lost_on_the_way, job_start, job_stop),
+		cmocka_unit_test_setup_teardown(told_once, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(one_of_a_batch, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(peer_that_dies, job_start, job_stop),
 	};
