@@ -198,6 +198,9 @@ dmapp_return_t Instance::test(const dmapp_syncid_handle_t *handle, int *flag)
 
 	if (!id)
 		return DMAPP_RC_INVALID_PARAM;
+	/* Who tests again and again leaves the helper no turn. */
+	if (entry_count_)
+		flush();
 	push(id->pending);
 	*flag = done(id->pending);
 	return *flag ? wait(handle) : DMAPP_RC_SUCCESS;

@@ -3,7 +3,8 @@
 /**
  * @file The library of one PE: its attachment, its memory, and what it has under way.
  *
- * Calls take turns with each other and with the helper thread, and give theirs away while they sleep between attempts.
+ * Calls take turns with each other and with the helper thread. A wait for transfers is one turn; waits for locks and for
+ * sets of PEs, which other PEs end, give theirs away between attempts.
  */
 #pragma once
 

@@ -312,6 +312,7 @@ dmapp_return_t begin(Instance &i, dmapp_c_pset_handle_t handle, const Reduction 
 		return DMAPP_RC_BUSY;
 	if (s->broken)
 		return DMAPP_RC_TRANSACTION_ERROR;
+	i.flush();
 	const dmapp_return_t rc = meet(i, *s);
 	return rc == DMAPP_RC_SUCCESS ? contribute(i, *s, r) : rc;
 }
@@ -333,6 +334,7 @@ dmapp_return_t look(Instance &i, dmapp_c_pset_handle_t handle)
 {
 	Pset *s = find(i, handle);
 
+	i.flush();
 	if (!s || !s->leaf)
 		return DMAPP_RC_INVALID_PARAM;
 	if (!s->active)
@@ -410,10 +412,7 @@ dmapp_return_t dmapp_c_barrier_join(dmapp_c_pset_handle_t pset)
 {
 	const Reduction nothing = {GNI_FMA_CE_IADD, nullptr, nullptr, 1, DMAPP_C_INT64};
 
-	return until_done(kNaps, [&](Instance &i) {
-		i.flush();
-		return begin(i, pset, nothing);
-	});
+	return until_done(kNaps, [&](Instance &i) { return begin(i, pset, nothing); });
 }
 
 dmapp_return_t dmapp_c_greduce_start(dmapp_c_pset_handle_t pset, void *in, void *out, uint32_t nelems,

@@ -225,6 +225,31 @@ void member_that_dies(void **)
 	}
 }
 
+/* Words that wait for company go when their PE looks at a set: whoever looks all the time leaves nobody else a turn. */
+void words_before(void **)
+{
+	const Symmetric block(64);
+	const Set set(0, 1, 2);
+	uint64_t value = 0;
+	int64_t in = 1, out = 0;
+
+	job::choose(0);
+	value++;
+	assert_dmapp(SUCCESS, dmapp_put_nbi(block.at[0], heap(), 1, &value, 1, DMAPP_QW));
+	assert_dmapp(SUCCESS, dmapp_c_greduce_start(set.handles[0], &in, &out, 1, DMAPP_C_INT64, DMAPP_C_MAX));
+	assert_int_equal(block.word(1, 0), value);
+	value++;
+	assert_dmapp(SUCCESS, dmapp_put_nbi(block.at[0], heap(), 1, &value, 1, DMAPP_QW));
+	assert_dmapp(NOT_DONE, dmapp_c_pset_test(set.handles[0]));
+	assert_int_equal(block.word(1, 0), value);
+	job::choose(1);
+	assert_dmapp(SUCCESS, dmapp_c_greduce_start(set.handles[1], &in, &out, 1, DMAPP_C_INT64, DMAPP_C_MAX));
+	for (int pe : {1, 0}) {
+		job::choose(pe);
+		assert_dmapp(SUCCESS, dmapp_c_pset_wait(set.handles[static_cast<size_t>(pe)]));
+	}
+}
+
 /* The own NIC is reset, and its mapping reads as ones: the collective does not end, and the wait does. */
 void own_nic_reset(void **)
 {
@@ -249,6 +274,7 @@ int main()
 		cmocka_unit_test_setup_teardown(refused, job_start_many, job_stop),
 		cmocka_unit_test_setup_teardown(as_many_as_there_are, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(member_that_dies, job_start_many, job_stop),
+		cmocka_unit_test_setup_teardown(words_before, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(own_nic_reset, job_start, job_stop),
 	};
 

@@ -240,6 +240,21 @@ void implicit_words(void **)
 	}
 }
 
+/* They go when their PE looks at an id: whoever looks all the time leaves nobody else a turn. */
+void implicit_words_and_ids(void **)
+{
+	const Symmetric block(64);
+	uint64_t value = 6;
+	dmapp_syncid_handle_t id = 0;
+	int flag = 0;
+
+	assert_dmapp(SUCCESS, dmapp_put_nb(block.at[0] + 8, heap(), 1, &value, 1, DMAPP_QW, &id));
+	assert_dmapp(SUCCESS, dmapp_put_nbi(block.at[0], heap(), 1, &value, 1, DMAPP_QW));
+	assert_dmapp(SUCCESS, dmapp_syncid_test(&id, &flag));
+	assert_memory_equal(block.at[1], &value, 8);
+	assert_dmapp(SUCCESS, dmapp_gsync_wait());
+}
+
 /* Of every length; what is got is there after gsync, whoever has put it. */
 void implicit_gets(void **)
 {
@@ -444,6 +459,7 @@ int main()
 		cmocka_unit_test_setup_teardown(refused, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(ids, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(implicit_words, job_start, job_stop),
+		cmocka_unit_test_setup_teardown(implicit_words_and_ids, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(implicit_gets, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(implicit_words_make_progress, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(flag_after_data, job_start, job_stop),
