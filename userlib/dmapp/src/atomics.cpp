@@ -55,7 +55,7 @@ dmapp_return_t fetch(const How &how, void *old, const Word &w, const ugni_rma_am
 			if (rc != DMAPP_RC_SUCCESS)
 				return rc;
 			/* What this PE has changed before without waiting comes first. */
-			i.flush();
+			i.words_first();
 			i.atomic(to, amo, old, p);
 			return rc;
 		});

@@ -137,6 +137,17 @@ void Instance::finish(Pending &p)
 	}
 }
 
+/* Not for block transfers, which have no order. What has failed stays with the implicit ones. */
+void Instance::words_wait()
+{
+	if (entry_count_)
+		flush();
+	for (uint32_t look = 1; implicit_.fence > fences_done_ && !gone_; look++) {
+		push(implicit_);
+		yield_at(look);
+	}
+}
+
 dmapp_return_t Instance::outcome_later(Pending &p)
 {
 	finish(p);

@@ -131,6 +131,12 @@ public:
 	void batch_begin(const Place &to, Pending &p);
 	/** Rings what waits in the batch. */
 	void flush();
+	/** Implicit words are there before what follows: what is on its way has no order. */
+	void words_first()
+	{
+		if (entry_count_ || implicit_.fence > fences_done_) [[unlikely]]
+			words_wait();
+	}
 
 	/**
 	 * Runs @start, which either refuses and has done nothing, or starts pieces for the Pending it gets, and throws
@@ -188,6 +194,7 @@ private:
 
 	bool done(const Pending &p) const { return gone_ || (!p.blocks && p.fence <= fences_done_); }
 	void finish(Pending &p);
+	void words_wait();
 	void fence();
 	void close_told();
 	void fence_ended(uint32_t status);
@@ -359,14 +366,15 @@ template <typename Start> [[gnu::always_inline]] inline dmapp_return_t Instance:
 			progress();
 		return rc;
 	}
-	if (entry_count_)
-		flush();
 	if (how.form == Form::blocking) {
+		words_first();
 		blocking_ = {};
 		const dmapp_return_t rc = start(blocking_);
 
 		return rc == DMAPP_RC_SUCCESS ? outcome(blocking_) : rc;
 	}
+	if (entry_count_)
+		flush();
 	if (!how.id)
 		return DMAPP_RC_INVALID_PARAM;
 	Id *id = id_take();

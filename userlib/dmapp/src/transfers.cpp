@@ -72,8 +72,8 @@ dmapp_return_t put_flag(const How &how, dmapp_pe_t pe, const Transfer &t, const 
 				rc = DMAPP_RC_ALIGNMENT_ERROR;
 			if (rc != DMAPP_RC_SUCCESS)
 				return rc;
-			/* Words that this PE has put before and that wait for company do not come after the flag. */
-			i.flush();
+			/* Words that this PE has put before do not come after the flag. */
+			i.words_first();
 			i.put_flag(to, t.local, bytes, there, value, p);
 			return rc;
 		});
