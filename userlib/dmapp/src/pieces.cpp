@@ -231,9 +231,13 @@ void Instance::flush()
 		uint32_t failed = 0;
 		const uint32_t status = ugni_rma_launch(nic_, &batch_at_, batch_command_, entry, left, &failed);
 
-		/* A silent batch ends with a CLOSE. */
+		/* A silent batch ends with a CLOSE, which tells of its entries: the batch itself is not held, they are. */
 		await(*batch_owner_);
-		if (took(status, *batch_owner_) || failed >= left)
+		if (took(status, *batch_owner_)) {
+			fence_needed_ = true;
+			break;
+		}
+		if (failed >= left)
 			break;
 		/* Those behind the one that failed have nothing to do with it. */
 		entry += failed + 1;

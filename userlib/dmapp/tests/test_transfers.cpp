@@ -404,6 +404,37 @@ void told_once(void **)
 	model::hold(false);
 }
 
+/* An implicit word that is lost is gsync's to tell; what comes behind it and waits has gone well. */
+void lost_before(void **)
+{
+	const Symmetric block(8192);
+	const timespec nap = {0, 100000};
+	uint64_t value = 9;
+	int64_t old = 0;
+
+	model::hold(true);
+	for (int n = 0; n < 3; n++) {
+		model::fault(0, "drop", 100000);
+		assert_dmapp(SUCCESS, dmapp_put_nbi(block.at[0], heap(), 1, &value, 1, DMAPP_QW));
+		/* Until the NIC has given it up. */
+		for (int look = 0; look < 1000; look++) {
+			assert_dmapp(SUCCESS, dmapp_progress());
+			nanosleep(&nap, nullptr);
+		}
+		model::fault(0, "drop", 0);
+		if (n == 0)
+			assert_dmapp(SUCCESS, dmapp_put(block.at[0], heap(), 1, &value, 1, DMAPP_QW));
+		else if (n == 1)
+			assert_dmapp(SUCCESS, dmapp_put_flag(block.at[0] + 64, heap(), 1, block.at[0], 5000, DMAPP_BYTE,
+							     block.at[0] + 8, 77));
+		else
+			assert_dmapp(SUCCESS, dmapp_afadd_qw(&old, block.at[0] + 16, heap(), 1, 1));
+		assert_dmapp(TRANSACTION_ERROR, dmapp_gsync_wait());
+		assert_dmapp(SUCCESS, dmapp_gsync_wait());
+	}
+	model::hold(false);
+}
+
 /* One word of many fails: the others arrive. */
 void one_of_a_batch(void **)
 {
@@ -467,6 +498,7 @@ int main()
 		cmocka_unit_test_setup_teardown(lost_at_once, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(lost_on_the_way, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(told_once, job_start, job_stop),
+		cmocka_unit_test_setup_teardown(lost_before, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(one_of_a_batch, job_start, job_stop),
 		cmocka_unit_test_setup_teardown(peer_that_dies, job_start, job_stop),
 	};
