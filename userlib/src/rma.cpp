@@ -58,7 +58,8 @@ uint32_t ring_and_fetch(const gni_nic *nic, uint64_t bytes, aries_fma_op op, uin
 		if (look == kFetchLooks)
 			return ARIES_ST_TIMEOUT;
 	}
-	return fma_status(nic)->status;
+	/* What was fetched is read after the status that says that it is there. */
+	return __atomic_load_n(&fma_status(nic)->status, __ATOMIC_ACQUIRE);
 }
 
 } // namespace

@@ -86,7 +86,10 @@ void Instance::fence()
 	fence_next_++;
 }
 
-/* What the doorbells have told needs no second word: an event counts if something was on its way. */
+/*
+ * An event also tells failures that the status word has told when the operation was rung. It is news only if something
+ * was on its way without an outcome.
+ */
 void Instance::fence_ended(uint32_t status)
 {
 	const uint64_t number = fence_next_ - 1;

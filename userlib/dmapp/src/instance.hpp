@@ -3,8 +3,8 @@
 /**
  * @file The library of one PE: its attachment, its memory, and what it has under way.
  *
- * Calls take turns with each other and with the helper thread. A wait for transfers is one turn; waits for locks and for
- * sets of PEs, which other PEs end, give theirs away between attempts.
+ * Calls take turns with each other and with the helper thread. A wait for transfers is one turn; waits for locks and
+ * for sets of PEs, which other PEs end, give theirs away between attempts.
  */
 #pragma once
 
@@ -43,8 +43,8 @@ struct Card {
 	Region own;       /* the library's: a bounce buffer, and what is shared */
 	uint32_t address; /* of its NIC */
 	uint32_t instance;
-	uint32_t code;    /* DMAPP_RC_* of its beginning */
-	uint32_t nothing; /* keeps the size a multiple of 8 */
+	uint32_t code;     /* DMAPP_RC_* of its beginning */
+	uint32_t reserved; /* keeps the size a multiple of 8 */
 };
 
 /** A remote place: as operations of FMA need it, and as block transfers do. */

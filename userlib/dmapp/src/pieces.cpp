@@ -143,7 +143,7 @@ void Instance::put_long(const Place &to, const void *from, uint64_t bytes, Pendi
 	}
 }
 
-/* All but the last line is put before, and known to be there: the NIC orders what it has by a put and its flag only. */
+/* The NIC orders one line of data and its flag, no more: all lines but the last are put and waited for first. */
 void Instance::put_flag(const Place &to, const void *from, uint64_t bytes, const Place &flag, uint64_t value,
 			Pending &p)
 {
@@ -231,7 +231,8 @@ void Instance::flush()
 		uint32_t failed = 0;
 		const uint32_t status = ugni_rma_launch(nic_, &batch_at_, batch_command_, entry, left, &failed);
 
-		/* A silent batch ends with a CLOSE, which tells of its entries: the batch itself is not held, they are. */
+		/* A silent batch ends with a CLOSE, which tells of its entries: the batch itself is not held, they are.
+		 */
 		await(*batch_owner_);
 		if (took(status, *batch_owner_)) {
 			fence_needed_ = true;

@@ -26,7 +26,7 @@ struct Notice {
 	int32_t base, stride, count;
 	uint32_t engine; /* of a leader */
 	uint64_t state;  /* kFree, kCreated, kExported */
-	uint64_t nothing[4];
+	uint64_t reserved[4];
 
 	static constexpr uint64_t kFree = 0, kCreated = 1, kExported = 2;
 
