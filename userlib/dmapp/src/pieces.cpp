@@ -231,8 +231,7 @@ void Instance::flush()
 		uint32_t failed = 0;
 		const uint32_t status = ugni_rma_launch(nic_, &batch_at_, batch_command_, entry, left, &failed);
 
-		/* A silent batch ends with a CLOSE, which tells of its entries: the batch itself is not held, they are.
-		 */
+		/* A silent batch ends with a CLOSE, which tells of its entries: each is held, the batch is not. */
 		await(*batch_owner_);
 		if (took(status, *batch_owner_)) {
 			fence_needed_ = true;
