@@ -53,11 +53,11 @@ def circles(found):
         edges.setdefault(unit, set()).update({other.with_suffix("") for other in others} - {unit})
 
     def reached(start):
-        seen, todo = set(), [start]
-        while todo:
-            new = edges.get(todo.pop(), set()) - seen
+        seen, unseen = set(), [start]
+        while unseen:
+            new = edges.get(unseen.pop(), set()) - seen
             seen |= new
-            todo += new
+            unseen += new
         return seen
 
     reach = {unit: reached(unit) for unit in edges}
