@@ -71,8 +71,13 @@ void slnd_reaper_wake(void)
 	wake_up(&slnd.reaper_wq);
 }
 
-/* Sleep until there is work. Context: scheduler, without locks. Return: whether to try again. */
-bool slnd_sched_sleep(void)
+/*
+ * Sleep until there is work. Context: scheduler, without locks. Return: whether to try again.
+ *
+ * The kernel's macro asks its timer, without READ_ONCE(), whether the timer has fired; KCSAN takes that for a race of slnd, as the
+ * macro's code is in this function.
+ */
+__no_kcsan bool slnd_sched_sleep(void)
 {
 	ktime_t pause = !READ_ONCE(slnd.stalled) ? KTIME_MAX :
 			READ_ONCE(slnd.quiet) ? SLND_QUIET_NS : SLND_RETRY_NS;
