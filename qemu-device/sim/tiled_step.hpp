@@ -346,6 +346,12 @@ template <typename Setup> std::string TiledPart<Setup>::leftover() const
 		if (spent)
 			return number(spent) + " flits of credit missing in a channel";
 	}
+	for (const auto *queues : {&kept_sub_, &kept_}) {
+		for (const uint16_t queue : *queues) {
+			if (queue)
+				return "room that is kept for queue " + number(queue - 1U);
+		}
+	}
 	for (const Nic &nic : nics_) {
 		if (nic.outstanding || nic.promised)
 			return number(nic.outstanding) + " requests without a response";

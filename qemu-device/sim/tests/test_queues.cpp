@@ -112,6 +112,33 @@ TEST(one_channel_fills_a_long_cable_P14)
 	assert_true(half.stalled > 0.3);
 }
 
+/* A NIC that holds so many responses, each for as long as it serves a request, answers no more than those in that time.
+ */
+TEST(responses_that_a_nic_holds)
+{
+	for (const uint32_t held : {1U, 3U}) {
+		constexpr uint32_t SERVE = 2000, TIMES = 20;
+		Parameters slow;
+		TrafficShape gets{
+			.pattern = Pattern::Offset, .operation = Operation::Get, .bytes = 8, .load_ppm = 1000000};
+
+		slow.serve_cycles = SERVE;
+		slow.response_queue = held;
+
+		Rig rig(topology::build_aries({.groups = 1, .chassis = 1, .slots = 2}), gets, slow);
+		const size_t nodes = rig.machine.nodes.size();
+
+		rig.network.run(SERVE * TIMES);
+
+		const Histogram &round_trip = rig.network.statistics().round_trip;
+		const double answers = static_cast<double>(round_trip.count()) / static_cast<double>(nodes);
+
+		print_message("%u held: %.1f answers of %u\n", held, answers, held * TIMES);
+		assert_true(answers <= held * TIMES);
+		assert_true(answers >= 0.85 * held * TIMES);
+	}
+}
+
 } // namespace
 
 TEST_MAIN("tests")
