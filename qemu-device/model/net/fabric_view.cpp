@@ -125,21 +125,24 @@ std::string FabricView::place_name(uint32_t router) const
 	       std::to_string(place.slot);
 }
 
-/* Of the NIC of a member. */
 std::string FabricView::nic_name(uint32_t node) const
 {
 	return place_name(network_.router_of(node)) + "a0n" + std::to_string(network_.place(node) % NICS_PER_ROUTER);
 }
 
-/* Empty if there never was one. */
-std::string FabricView::member_text(uint32_t node) const
+std::string FabricView::member_state(uint32_t node) const
 {
 	const auto state = uint32_t(observer_.node(node).member.load());
 
-	if (state == MEMBER_NEVER)
-		return "";
-	return member_name(state, observer_.member_locked(node)) +
-	       std::string(network_.nic_link(node) ? "" : ", cut off");
+	return state == MEMBER_NEVER ? "" : member_name(state, observer_.member_locked(node));
+}
+
+/* Empty if there never was one. */
+std::string FabricView::member_text(uint32_t node) const
+{
+	const std::string state = member_state(node);
+
+	return state.empty() || network_.nic_link(node) ? state : state + ", cut off";
 }
 
 void FabricView::check_router(uint32_t router) const

@@ -70,6 +70,12 @@ public:
 	const Dragonfly &machine() const noexcept { return network_.topology(); }
 	/** A link of the machine as it is now, in the direction from this end. */
 	Network::LinkView link(const LinkName &name) const { return network_.link_view(name.router, name.tile, 0); }
+	/** The cname of a router, "c1-0s3". */
+	std::string place_name(uint32_t router) const;
+	/** The cname of a member's NIC. */
+	std::string nic_name(uint32_t node) const;
+	/** "alive" and the like; empty if no member ever had the address. */
+	std::string member_state(uint32_t node) const;
 	/** Whoever is or was a member, as "node 3 alive", by the number of the router. */
 	std::map<uint32_t, std::string> members_by_router() const;
 
@@ -96,8 +102,6 @@ private:
 	void check_link(const LinkName &link) const;
 	void check_member(uint32_t node) const;
 	void changed(bool done, const LinkName &link) const;
-	std::string place_name(uint32_t router) const;
-	std::string nic_name(uint32_t node) const;
 	Json link_line(uint32_t router, uint32_t tile) const;
 	std::string member_text(uint32_t node) const;
 	/* Calls @visit with each link once; @touched: only at routers that have state. */

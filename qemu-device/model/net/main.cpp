@@ -6,6 +6,7 @@
 
 #include "net/find_fabric.hpp"
 #include "net/picture.hpp"
+#include "net/serve.hpp"
 #include "net/watch.hpp"
 #include "router/routing_mode.hpp"
 #include "topo/program.hpp"
@@ -25,8 +26,8 @@ const program::Names SWITCH{{"on", "true"}, {"off", "false"}};
 
 /* What was given to the commands. */
 struct Given {
-	std::string fabric, link, kind, name;
-	bool json = false, all = false;
+	std::string fabric, link, kind, name, listen = "127.0.0.1:9418", token_file;
+	bool json = false, all = false, open = false;
 	uint32_t router = 0, from = 0, to = 0, lanes = 0;
 	std::optional<uint32_t> tile;
 	float rate = 0;
@@ -128,6 +129,33 @@ Command events(Given &g)
 		[&g] { return print_events(g); }};
 }
 
+int serve_fabric(const Given &g)
+{
+	const Listen listen = listen_of(g.listen);
+
+	if (g.open && !is_local(listen.host))
+		throw Error("--open is for addresses of this host alone, as 127.0.0.1");
+	serve(path_of(g.fabric), listen,
+	      g.open                 ? ""
+	      : g.token_file.empty() ? random_token()
+				     : token_of_file(g.token_file));
+	return program::DONE;
+}
+
+Command serve_command(Given &g)
+{
+	return {"serve",
+		"answer by HTTP: metrics for Prometheus, the reports as JSON",
+		{{"--listen", &g.listen, "ADDRESS:PORT (default 127.0.0.1:9418; port 0: a free one)"},
+		 {"--token-file", &g.token_file,
+		  "file with the token that requests must have (default: a random one, which is printed)"},
+		 {"--open",
+		  &g.open,
+		  "answer whoever asks on this host, without a token",
+		  {.excludes = "--token-file"}}},
+		[&g] { return serve_fabric(g); }};
+}
+
 Command fault(Given &g, bool up)
 {
 	return change(g, up ? "restore" : "fail", up ? "take a part up again" : "take a part down, for all members",
@@ -183,6 +211,7 @@ int run(int argc, char **argv)
 
 	net.commands.push_back(picture(given));
 	net.commands.push_back(events(given));
+	net.commands.push_back(serve_command(given));
 	for (const Command &each : changes(given))
 		net.commands.push_back(each);
 	net.commands.push_back(pace(given));

@@ -5,27 +5,40 @@
 usage: check_net.py ARIES_NET HOLD_FABRIC
 """
 
+import concurrent.futures
+import http.client
 import json
 import os
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
 import xml.etree.ElementTree
+
+from prometheus_client.parser import text_string_to_metric_families
 
 TOOL = HOLDER = ""
 OK, NO_NODE = 0, 6
 
 
-class Net(unittest.TestCase):
-    """Each command, what it does to packets, and what can go wrong."""
+class FabricCase(unittest.TestCase):
+    """A fabric, its members, and the tool."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(dir="/dev/shm")
         self.addCleanup(folder.cleanup)
+        self.folder = folder.name
         self.fabric = os.path.join(folder.name, "fabric")
-        self.holder = subprocess.Popen([HOLDER, self.fabric], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.begin()
         self.addCleanup(self.end)
+
+    def begin(self):
+        """Two members."""
+        self.holder = subprocess.Popen([HOLDER, self.fabric], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.assertEqual(self.holder.stdout.readline(), "ready\n")
 
     def end(self):
@@ -42,7 +55,7 @@ class Net(unittest.TestCase):
 
     def run_tool(self, *args):
         """(exit status, output, errors)."""
-        result = subprocess.run([TOOL, "-f", self.fabric, *args], capture_output=True, text=True, check=False)
+        result = subprocess.run([TOOL, "-f", self.fabric, *args], capture_output=True, text=True, check=False, timeout=120)
         return result.returncode, result.stdout, result.stderr
 
     def good(self, *args):
@@ -61,6 +74,10 @@ class Net(unittest.TestCase):
         self.assertEqual((status, out), (1, ""))
         self.assertIn(word, err)
         self.assertEqual(err.count("\n"), 1, err)
+
+
+class Net(FabricCase):
+    """Each command, what it does to packets, and what can go wrong."""
 
     def test_show(self):
         report = self.report("show")
@@ -275,6 +292,185 @@ class Net(unittest.TestCase):
         self.holder.kill()
         self.holder.wait(60)
         self.bad("has no members", "show")
+
+
+class Serve(FabricCase):
+    """What is answered by HTTP, and to whom."""
+
+    TOKEN = "0123456789-abc.~_"
+
+    def setUp(self):
+        super().setUp()
+        self.token_file = self.file("token", self.TOKEN + "\n")
+
+    def file(self, name, text):
+        """Path of a new file."""
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        return path
+
+    def serve(self, *options, host="127.0.0.1"):
+        """Starts a server; its address."""
+        self.server = subprocess.Popen([TOOL, "-f", self.fabric, "serve", f"--listen={host}:0", *options],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.server.communicate, None, 60)
+        self.addCleanup(self.server.kill)
+        self.url = urllib.parse.urlsplit(self.server.stdout.readline().rstrip("\n"))
+        return self.url
+
+    def ask(self, path, method="GET", token=TOKEN, **headers):
+        """(status, body) of a request."""
+        connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request(method, path, headers={**({"Authorization": f"Bearer {token}"} if token else {}), **headers})
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+    def metrics(self):
+        """{name: {labels as a tuple of pairs: value}}, as a monitor reads them."""
+        status, text = self.ask("/metrics")
+        self.assertEqual(status, 200, text)
+        return {family.name: {tuple(sorted(sample.labels.items())): sample.value for sample in family.samples}
+                for family in text_string_to_metric_families(text)}, text
+
+    def test_metrics_are_what_was_counted(self):
+        self.serve("--token-file", self.token_file)
+        for _ in range(10):
+            self.assertEqual(self.put(), OK)
+        families, text = self.metrics()
+        counted = {"0": self.report("counters", "0"), "15": self.report("counters", "15")}
+        places = {"0": "c0-0s0", "15": "c1-1s3"}
+        total = 0
+        for router, counters in counted.items():
+            for name, value in counters.items():
+                if "INCOMING_FLIT" in name:
+                    total += value
+            received = [value for labels, value in families["aries_tile_flits_received"].items() if ("router", places[router]) in labels]
+            self.assertEqual(sum(received), sum(value for name, value in counters.items() if "INCOMING_FLIT" in name), router)
+        # Fourteen flits of a put of 64 bytes come from the NIC, and a response of one (P03).
+        self.assertGreaterEqual(total, 10 * (14 + 1))
+        flits, sent = families["aries_tile_flits_received"], families["aries_tile_data_received_bytes"]
+        for labels, value in flits.items():
+            self.assertAlmostEqual(sent[labels], value * (6 if ("kind", "processor") in labels else 20 / 3), places=3)
+        self.assertEqual(families["aries_node_up"][(("cname", "c1-1s3a0n3"), ("node", "1"))], 1)
+        self.assertEqual(families["aries_fabric_nodes"][()], 64)
+        if shutil.which("promtool"):
+            checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+            self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
+
+    def test_metrics_follow_faults(self):
+        self.serve("--token-file", self.token_file)
+        self.good("fail", "link", "0:1")
+        self.good("lanes", "0:2", "1")
+        self.good("ber", "0:0", "1e-5")
+        self.good("fail", "node", "1")
+        self.good("quiesce", "40000")
+        families, _ = self.metrics()
+
+        def tile(metric, number):
+            return families[f"aries_tile_{metric}"][(("kind", "green"), ("router", "c0-0s0"), ("tile", str(number)))]
+
+        self.assertEqual([tile("link_up", number) for number in (0, 1)], [1, 0])
+        self.assertEqual([tile("link_lanes", number) for number in (0, 2)], [3, 1])
+        self.assertAlmostEqual(tile("link_bit_error_ratio", 0), 1e-5)
+        self.assertEqual(families["aries_node_link_up"][(("cname", "c1-1s3a0n3"), ("node", "1"))], 0)
+        self.assertEqual((families["aries_fabric_quiesces"][()], families["aries_fabric_quiesced"][()]), (1, 1))
+
+    def test_reports_are_those_of_the_commands(self):
+        self.serve("--token-file", self.token_file)
+        self.good("lanes", "0:2", "1")
+        for path, *command in (("/api/links", "links"), ("/api/links?all", "links", "--all"), ("/api/tiles?router=0", "tiles", "0"),
+                               ("/api/counters?router=0", "counters", "0"), ("/api/counters?router=0&tile=3", "counters", "0", "3"),
+                               ("/api/route?from=0&to=1&mode=ordered", "route", "0", "1", "--mode", "ordered")):
+            status, text = self.ask(path)
+            self.assertEqual((status, json.loads(text)), (200, self.report(*command)), path)
+        self.assertTrue(json.loads(self.ask("/api/route?from=0&to=1")[1])["ways"])
+        self.assertEqual(json.loads(self.ask("/api/show")[1])["members"], self.report("show")["members"])
+
+    def test_who_may_ask(self):
+        self.serve("--token-file", self.token_file)
+        for token in ("", "wrong", self.TOKEN[:-1], self.TOKEN + "x"):
+            status, text = self.ask("/metrics", token=token)
+            self.assertEqual(status, 401)
+            self.assertNotIn("aries_", text)
+        self.assertEqual(self.ask(f"/metrics?token={self.TOKEN}", token="")[0], 200)
+        # A page of another host whose name leads here.
+        for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "[::2]", ""):
+            self.assertEqual(self.ask("/metrics", Host=host)[0], 403, host)
+        for host in ("localhost", "127.0.0.1:1", "[::1]:80"):
+            self.assertEqual(self.ask("/metrics", Host=host)[0], 200, host)
+        for method in ("POST", "PUT", "DELETE", "PATCH"):
+            self.assertEqual(self.ask("/api/links", method)[0], 405, method)
+
+    def test_tokens(self):
+        first = urllib.parse.parse_qs(self.serve().query)["token"][0]
+        self.assertRegex(first, "^[0-9a-f]{32}$")
+        self.assertEqual(self.ask("/metrics", token=first)[0], 200)
+        self.assertNotEqual(urllib.parse.parse_qs(self.serve().query)["token"][0], first)
+        self.assertEqual(self.serve("--open").query, "")
+        self.assertEqual(self.ask("/metrics", token="")[0], 200)
+        for text in ("", "short\n", "a blank is in this one\n"):
+            self.bad("has no token", "serve", "--token-file", self.file("bad", text))
+        self.bad("cannot be read", "serve", "--token-file", "/none of that name")
+
+    def test_where_it_listens(self):
+        self.serve("--open", host="[::1]")
+        self.assertEqual(self.ask("/api/links", token="")[0], 200)
+        self.bad("--open is for addresses of this host alone", "serve", "--open", "--listen=0.0.0.0:0")
+        self.bad("in use", "serve", f"--listen=[::1]:{self.url.port}")
+        for listen in ("127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:65536", "::1:80", "127.0.0.1:x"):
+            self.bad("is no address to listen at", "serve", f"--listen={listen}")
+        self.bad("cannot listen", "serve", "--listen=192.0.2.1:0")
+        self.holder.kill()
+        self.holder.wait(60)
+        self.bad("has no members", "serve", "--listen=127.0.0.1:0")
+
+    def test_requests_that_make_no_sense(self):
+        self.serve("--token-file", self.token_file)
+        for status, word, path in ((404, "/api/route", "/"), (404, "/metrics", "/api"), (400, "router is missing", "/api/tiles"),
+                                   (400, "router is no number", "/api/tiles?router=%3Cb%3E"), (400, "router 16 is none", "/api/tiles?router=16"),
+                                   (400, "tile 48 is none", "/api/counters?router=0&tile=48"), (400, "to is missing", "/api/route?from=0"),
+                                   (400, "node 9 is none", "/api/route?from=0&to=9"), (400, "mode is", "/api/route?from=0&to=1&mode=scenic"),
+                                   (400, "no number", "/api/tiles?router=4294967296"), (400, "no number", "/api/tiles?router=-1")):
+            got, text = self.ask(path)
+            self.assertEqual(got, status, path)
+            self.assertIn(word, json.loads(text)["error"])
+        with socket.create_connection((self.url.hostname, self.url.port), 60) as client:
+            client.sendall(b"\x00\xff not a request\r\n\r\n")
+            client.recv(4096)
+        self.assertEqual(self.ask("/api/links")[0], 200)
+
+    def test_many_readers(self):
+        self.serve("--token-file", self.token_file)
+        # Some that say nothing do not keep the others from an answer.
+        silent = [socket.create_connection((self.url.hostname, self.url.port), 60) for _ in range(4)]
+        with concurrent.futures.ThreadPoolExecutor(50) as pool:
+            answers = list(pool.map(lambda _: self.ask("/metrics")[0], range(200)))
+        self.assertEqual(answers, [200] * 200)
+        for one in silent:
+            one.close()
+
+    def test_a_fabric_that_ends_and_begins_again(self):
+        self.serve("--token-file", self.token_file)
+        self.assertEqual(self.ask("/metrics")[0], 200)
+        self.end()
+        for _ in range(2):
+            status, text = self.ask("/metrics")
+            self.assertEqual(status, 503)
+            self.assertIn(self.fabric, json.loads(text)["error"])
+        self.begin()
+        self.assertTrue(json.loads(self.ask("/api/route?from=0&to=1")[1])["ways"])
+        self.assertEqual(json.loads(self.ask("/api/show")[1])["members"][0]["pid"], self.holder.pid)
+
+    def test_it_ends(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.serve("--token-file", self.token_file)
+            with socket.create_connection((self.url.hostname, self.url.port), 60) as client:
+                client.sendall(b"GET /metr")
+                self.server.send_signal(number)
+                _, errors = self.server.communicate(timeout=60)
+            self.assertEqual((self.server.returncode, errors), (0, ""))
 
 
 if __name__ == "__main__":
