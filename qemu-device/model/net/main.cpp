@@ -7,6 +7,7 @@
 #include "net/find_fabric.hpp"
 #include "net/picture.hpp"
 #include "net/serve.hpp"
+#include "net/top.hpp"
 #include "net/watch.hpp"
 #include "router/routing_mode.hpp"
 #include "topo/program.hpp"
@@ -27,7 +28,10 @@ const program::Names SWITCH{{"on", "true"}, {"off", "false"}};
 /* What was given to the commands. */
 struct Given {
 	std::string fabric, link, kind, name, listen = "127.0.0.1:9418", token_file;
-	bool json = false, all = false, open = false;
+	std::string sort, filter;
+	bool json = false, all = false, open = false, nodes = false, reversed = false;
+	uint32_t tables = 0;
+	double interval_s = 1;
 	uint32_t router = 0, from = 0, to = 0, lanes = 0;
 	std::optional<uint32_t> tile;
 	float rate = 0;
@@ -156,6 +160,36 @@ Command serve_command(Given &g)
 		[&g] { return serve_fabric(g); }};
 }
 
+int show_top(const Given &g)
+{
+	TopOptions options{
+		g.interval_s, g.tables, {g.nodes ? TopTable::Nodes : TopTable::Links, 0, g.reversed, g.filter}};
+
+	if (!g.sort.empty())
+		options.choice.column = column_of(options.choice.table, g.sort);
+	top(path_of(g.fabric), options);
+	return program::DONE;
+}
+
+Command top_command(Given &g)
+{
+	return {"top",
+		"links and nodes with their traffic in a terminal",
+		{{"--nodes", &g.nodes, "begin with the table of nodes"},
+		 {"--sort", &g.sort, "name of a column, as out or wait; numbers from the highest"},
+		 {"--reverse", &g.reversed, "the other way round"},
+		 {"--filter", &g.filter, "only rows that have this in one of their words"},
+		 {"--interval",
+		  &g.interval_s,
+		  "seconds between two looks (default 1)",
+		  {.check = program::between(0.05, 3600.0)}},
+		 {"--tables",
+		  &g.tables,
+		  "print so many tables, without a terminal",
+		  {.check = program::between(1U, 1000000U)}}},
+		[&g] { return show_top(g); }};
+}
+
 Command fault(Given &g, bool up)
 {
 	return change(g, up ? "restore" : "fail", up ? "take a part up again" : "take a part down, for all members",
@@ -211,6 +245,7 @@ int run(int argc, char **argv)
 
 	net.commands.push_back(picture(given));
 	net.commands.push_back(events(given));
+	net.commands.push_back(top_command(given));
 	net.commands.push_back(serve_command(given));
 	for (const Command &each : changes(given))
 		net.commands.push_back(each);

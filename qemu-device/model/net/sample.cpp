@@ -53,7 +53,8 @@ Sample sample_of(const FabricView &view)
 	sample.groups = view.machine().groups();
 	for (uint32_t node = 0; node < view.observer().shape().nodes; node++) {
 		if (const std::string state = view.member_state(node); !state.empty())
-			sample.members.push_back({node, view.nic_name(node), state, network.nic_link(node)});
+			sample.members.push_back(
+				{node, view.nic_name(node), network.place(node), state, network.nic_link(node)});
 	}
 	for (uint32_t router = 0; router < sample.routers; router++) {
 		if (network.touched(router))

@@ -32,6 +32,7 @@ struct TileSample {
 struct NodeSample {
 	uint32_t node;
 	std::string cname;
+	uint32_t place;    ///< of the machine's nodes
 	std::string state; ///< "joining", "alive", "gone", "dead", "left", "damaged"
 	bool connected;    ///< the link between NIC and router is up
 };

@@ -7,18 +7,25 @@ usage: check_net.py ARIES_NET HOLD_FABRIC
 
 import concurrent.futures
 import http.client
+import fcntl
 import json
 import os
+import pty
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
+import pyte  # type: ignore[import]
 from prometheus_client.parser import text_string_to_metric_families
 
 TOOL = HOLDER = ""
@@ -471,6 +478,153 @@ class Serve(FabricCase):
                 self.server.send_signal(number)
                 _, errors = self.server.communicate(timeout=60)
             self.assertEqual((self.server.returncode, errors), (0, ""))
+
+
+class Terminal:
+    """A program in a terminal of 30 lines, and what a user sees there."""
+
+    LINES, COLUMNS = 30, 120
+
+    def __init__(self, *argv, term="xterm-256color"):
+        self.screen = pyte.Screen(self.COLUMNS, self.LINES)
+        self.stream = pyte.ByteStream(self.screen)
+        self.pid, self.end = pty.fork()
+        if not self.pid:
+            os.environ["TERM"] = term
+            os.execv(argv[0], argv)
+        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", self.LINES, self.COLUMNS, 0, 0))
+
+    def type(self, text):
+        """Keys of a user."""
+        os.write(self.end, text.encode())
+
+    def shows(self, *words, seconds=60, without=()):
+        """The screen, as soon as it has all words and none of others; fails if that takes too long."""
+        until = time.monotonic() + seconds
+        while True:
+            text = "\n".join(self.screen.display)
+            if all(word in text for word in words) and not any(word in text for word in without):
+                return text
+            if time.monotonic() > until or not self._read(until):
+                raise AssertionError(f"not {words}, without {without}, on the screen:\n{text}")
+
+    def _read(self, until):
+        if not select.select([self.end], [], [], max(0, until - time.monotonic()))[0]:
+            return False
+        try:
+            self.stream.feed(os.read(self.end, 65536))
+        except OSError:
+            return False
+        return True
+
+    def ended(self, seconds=60):
+        """What it ends with."""
+        until = time.monotonic() + seconds
+        while self._read(until):
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def close(self):
+        """Ends it if it has not ended."""
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+        os.close(self.end)
+
+
+class Top(FabricCase):
+    """Tables of links and nodes, printed and in a terminal."""
+
+    def tables(self, *options, count=1):
+        """[[words of a row]] of each table that is printed."""
+        text = self.good("top", "--interval=0.1", f"--tables={count}", *options)
+        return [[line.split() for line in table.splitlines()[3:]] for table in text.split("\n\n")]
+
+    def in_terminal(self, *options, **how):
+        """top in a terminal."""
+        terminal = Terminal(TOOL, "-f", self.fabric, "top", "--interval=0.1", *options, **how)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def test_tables(self):
+        self.assertEqual(self.put(), OK)
+        (links,) = self.tables()
+        every = {line["link"]: line for router in ("0", "15") for line in self.report("tiles", router)["tiles"]}
+        self.assertEqual({row[0] for row in links} & set(every), set(every))
+        for row in links:
+            if row[0] in every:
+                line = every[row[0]]
+                self.assertEqual(row[1:6], [line["from"], line["kind"], line["to"], line["state"], str(line["lanes"])])
+        (nodes,) = self.tables("--nodes")
+        self.assertEqual([row[:4] for row in nodes], [["0", "c0-0s0a0n0", "alive", "up"], ["1", "c1-1s3a0n3", "alive", "up"]])
+
+    def test_rates_are_of_the_time_between_two_looks(self):
+        """Ten puts of 64 bytes are 140 flits of six bytes, whenever they come in the first of two seconds."""
+        top = subprocess.Popen([TOOL, "-f", self.fabric, "top", "--nodes", "--interval=2", "--tables=2"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(top.wait, 60)
+        self.addCleanup(top.kill)
+        time.sleep(0.5)
+        for _ in range(1000):
+            self.assertEqual(self.put(), OK)
+        first, second = (table.splitlines()[3:] for table in top.communicate(timeout=60)[0].split("\n\n"))
+        sent = [sum(float(row.split()[4]) for row in table) for table in (first, second)]
+        # On a busy machine the puts may end after the first table.
+        self.assertGreater(sum(sent) * 2, 0.9 * 1000 * 14 * 6 / 1e6)
+        self.assertLess(sum(sent) * 2, 1.5 * 1000 * 15 * 6 / 1e6)
+
+    def test_sort_and_filter(self):
+        self.assertEqual(self.put(), OK)
+        self.good("lanes", "0:1", "1")
+        self.good("fail", "link", "0:2")
+        self.assertEqual([row[0] for row in self.tables("--filter", "DEGRADED")[0] if row[0].startswith("0:")], ["0:1"])
+        self.assertEqual([row[0] for row in self.tables("--filter", "down")[0] if row[0].startswith("0:")], ["0:2"])
+        lanes = [int(row[5]) for row in self.tables("--sort=lanes", "--reverse")[0]]
+        self.assertEqual(lanes, sorted(lanes))
+        self.assertEqual(lanes[0], 1)
+        names = [row[0] for row in self.tables("--sort=link")[0]]
+        self.assertEqual(names, sorted(names, key=lambda name: [int(number) for number in name.split(":")]))
+        self.bad("is no column of this table: link, from", "top", "--tables=1", "--sort=price")
+        self.assertEqual(self.run_tool("top", "--interval", "0")[0], 2)
+        self.assertEqual(self.run_tool("top", "--tables", "0")[0], 2)
+
+    def test_in_a_terminal(self):
+        self.assertEqual(self.put(), OK)
+        terminal = self.in_terminal("--sort=link")
+        terminal.shows("LINK", "c0-0s0", "green", "rows by LINK", "2 of 2 alive", "0 down")
+        self.good("fail", "link", "0:1")
+        terminal.shows("2 down")
+        terminal.type("/down\n")
+        terminal.shows(", with down", "0:1 ", without=("green  0:2", "  up "))
+        terminal.type("/\x1b")
+        terminal.shows("  up ", without=("with down",))
+        terminal.type("\t")
+        terminal.shows("CNAME", "c1-1s3a0n3", "2 rows by NODE")
+        terminal.type(">r")
+        terminal.shows("by CNAME (reversed)")
+        terminal.type("p")
+        terminal.shows("PAUSED")
+        self.good("restore", "link", "0:1")
+        self.good("fail", "node", "1")
+        time.sleep(0.5)
+        terminal.shows("PAUSED", "2 down", without=("cut off",))
+        terminal.type("p")
+        terminal.shows("0 down", "cut off", without=("PAUSED",))
+        terminal.type("q")
+        self.assertEqual(terminal.ended(), 0)
+
+    def test_what_it_ends_with(self):
+        self.bad("needs a terminal", "top")
+        terminal = self.in_terminal(term="none-of-that-name")
+        self.assertEqual(terminal.ended(), 1)
+        self.assertIn("TERM", "\n".join(terminal.screen.display))
+        terminal = self.in_terminal()
+        terminal.shows("2 of 2 alive")
+        self.end()
+        self.assertEqual(terminal.ended(), 1)
+        self.assertIn("aries-net: ", "\n".join(terminal.screen.display))
+        self.bad("cannot open", "top", "--tables=1")
 
 
 if __name__ == "__main__":
