@@ -24,7 +24,6 @@ from opengni.host import BUILD, TOP
 from opengni.output import program
 
 FOLDER = BUILD / "mutations"
-RESULTS = "results.json"
 
 
 def show(mutation):
@@ -44,7 +43,7 @@ def run(chosen, options):
     except BlockingIOError:
         raise mutations.MutationError(f"another run works in {options.folder}: give this one a --folder of its own") from None
     shop = mutants.Workshop(TOP, options.folder, say)
-    results = mutants.Results(options.folder / RESULTS)
+    results = mutants.Results(options.folder / mutants.RESULTS)
     shop.synchronize()
     mutants.Run(shop, results, say, options.booted, options.named).all(chosen, options.again)
     known = [results.mutations.get(mutation.name) for mutation in chosen]
@@ -53,11 +52,29 @@ def run(chosen, options):
     return 0 if seen == len(chosen) else 1
 
 
+def found_in(folders):
+    """What runs in some folders have found."""
+    results = mutants.Results(folders[0] / mutants.RESULTS)
+    for folder in folders[1:]:
+        results.add(mutants.Results(folder / mutants.RESULTS))
+    return results
+
+
+def keep(known, found):
+    """Put results into those of the tree."""
+    if not found.mutations:
+        raise mutations.MutationError(f"nothing was run in {found.path.parent}")
+    kept = mutants.Results(TOP / mutations.FOLDER / mutants.RESULTS)
+    kept.add(found)
+    kept.drop_old(known)
+    kept.save()
+
+
 def parse(arguments):
     """Command line."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, action="append", metavar="DIR",
-                        help="instead of .build/mutations: what run works in, one for each that runs at a time; table takes several")
+                        help="instead of .build/mutations: what run works in, one for each that runs at a time; table and keep take several")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", help="mutate.py COMMAND --help says more")
     for name, text in (("list", "names, and what each breaks"), ("show", "the change as a difference"),
                        ("apply", "put mutations into this tree"), ("revert", "take them out again"), ("run", "run the tests against each")):
@@ -67,7 +84,8 @@ def parse(arguments):
             command.add_argument("--booted", action="store_true", help="tests in virtual machines that a mutation names as well")
             command.add_argument("--named", action="store_true", help="none but the tests that a mutation names")
             command.add_argument("--again", action="store_true", help="those that were seen, too")
-    commands.add_parser("table", help="what each test has found, in Markdown", description="what each test has found, in Markdown")
+    for name, text in (("table", "what each test has found, in Markdown"), ("keep", f"put what was found into {mutations.FOLDER / mutants.RESULTS}")):
+        commands.add_parser(name, help=text, description=text)
     options = parser.parse_args(arguments)
     options.folders = [folder.resolve() for folder in options.folder or [FOLDER]]
     options.folder = options.folders[0]
@@ -81,10 +99,10 @@ def main():
     try:
         known = mutations.load(TOP)
         if options.command == "table":
-            results = mutants.Results(options.folder / RESULTS)
-            for folder in options.folders[1:]:
-                results.add(mutants.Results(folder / RESULTS))
-            print(mutation_table.table(known, results), end="")
+            print(mutation_table.table(known, found_in(options.folders)), end="")
+            return 0
+        if options.command == "keep":
+            keep(known, found_in(options.folders))
             return 0
         chosen = mutations.choose(known, options.names)
         if options.command == "run":

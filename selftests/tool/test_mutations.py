@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The list of mutations fits the code, and scripts/mutate.py does with it what it says."""
 
+import dataclasses
 import fcntl
 import re
 import tempfile
@@ -68,7 +69,8 @@ class Changes(unittest.TestCase):
     def test_lists_that_are_wrong(self):
         entry = 'name = "one"\nfile = "f"\nfind = "a"\nreplace = "b"\nbreaks = "x"\ntests = []\n'
         for text, complaint in ((entry.replace('"b"', '"a"'), "it changes nothing"), (entry.replace("breaks", "why"), "it has .*why"),
-                                (entry + "[[mutation]]\n" + entry, "there are two"), (entry.replace('"one"', '"O ne"'), "a name has small")):
+                                (entry + "[[mutation]]\n" + entry, "there are two"), (entry.replace('"one"', '"O ne"'), "a name has small"),
+                                (entry + 'claims = ["G1"]\n', "'G1' is no claim")):
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / mutations.FOLDER / "unit.toml"
                 path.parent.mkdir(parents=True)
@@ -107,7 +109,7 @@ class FakeShop:
     """A workshop whose tests see the mutation or not."""
 
     def __init__(self, folder, seeing=(), broken=()):
-        self.tree, self.seeing, self.broken, self.calls = Path(folder), seeing, broken, []
+        self.tree, self.seeing, self.broken, self.calls, self.cases = Path(folder), seeing, broken, [], []
         (self.tree / "file.c").write_text("if (a < b)\n")
 
     @staticmethod
@@ -117,7 +119,8 @@ class FakeShop:
     def run_meson(self, layer, names, _patience=0.0):
         mutated = "a <= b" in (self.tree / "file.c").read_text()
         self.calls.append((layer, names, mutated))
-        cases = [tap.Case(f"{name}: all", tap.FAIL if name in self.broken or mutated and name in self.seeing else tap.PASS) for name in names]
+        cases = [tap.Case(case, tap.FAIL if name in self.broken or mutated and name in self.seeing else tap.PASS)
+                 for name in names for case in self.cases or [f"{name}: all"]]
         return cases, {name: {"quick": 0.1, "slow": 30.0}.get(name, 1.0) for name in names}
 
 
@@ -154,6 +157,25 @@ class Runs(unittest.TestCase):
         self.assertEqual([names for _, names, mutated in calls if mutated], [["quick", "slow"]])
         self.assertEqual(results.mutations["kgni/one"].outcome, mutants.UNSEEN)
 
+    def test_cases_that_name_a_claim_are_kept(self):
+        about = mutations.Mutation("kgni/one", "file.c", "a < b", "a <= b", "it counts one too many", ("kgni:cq",), ("G10", "G12"))
+        names = ["cq: one", "cq: two", "cq: three_G11", "cq: four_G09_G10", "cq: five_G10_to_G12", "cq: six_G100"]
+        with tempfile.TemporaryDirectory() as folder:
+            shop = FakeShop(folder, ("cq",))
+            shop.cases = names
+            results = mutants.Results(Path(folder) / mutants.RESULTS)
+            mutants.Run(shop, results, lambda line: None, named=True).all([about])
+        self.assertEqual(results.mutations["kgni/one"].cases, ["cq: four_G09_G10", "cq: five_G10_to_G12", "cq: one"])
+
+    def test_results_of_other_mutations_are_dropped(self):
+        _, results = self.run_one(("cq",))
+        for name, mutation, left in (("kgni/one", self.mutation, ["kgni/one"]), ("kgni/one", SAMPLE, ["kgni/one"]),
+                                     ("kgni/one", dataclasses.replace(SAMPLE, replace="a != b"), []), ("kgni/two", self.mutation, [])):
+            kept = mutants.Results(results.path)
+            kept.add(results)
+            kept.drop_old({name: mutation})
+            self.assertEqual(list(kept.mutations), left)
+
     def test_table(self):
         _, results = self.run_one(("slow",))
         text = mutation_table.table({"kgni/one": self.mutation}, results)
@@ -185,6 +207,11 @@ class Command(unittest.TestCase):
             fcntl.flock(lock, fcntl.LOCK_EX)
             status, output = run(MUTATE, "--folder", folder, "run", "kgni/credits")
         self.assertEqual((status, output), (1, f"mutate.py: another run works in {Path(folder).resolve()}: give this one a --folder of its own\n"))
+
+    def test_nothing_to_keep(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, output = run(MUTATE, "--folder", folder, "keep")
+        self.assertEqual((status, output), (1, f"mutate.py: nothing was run in {Path(folder).resolve()}\n"))
 
     def test_wrong_names(self):
         status, output = run(MUTATE, "run", "nothing-like-it")

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from opengni import host
 from opengni.writing import write_text
 from . import tap
-from .mutations import MutationError
+from .mutations import MutationError, claims_in
 from .packages import python_path
 
 # Projects of meson by layer: folder for what is built, source, options. The model's tests run without sanitizers first,
@@ -37,7 +37,9 @@ SEEDS = ("agent", "driver-[0-9]*", "gen", "initramfs-*.cpio", "kernel-*", "kgni-
          "stage", "stamps", "userlib")
 CHUNK = 12  # tests that run at once before their results are looked at
 SLOW = "slow"
+RESULTS = "results.json"
 LEAST_PATIENCE, PATIENCE = 20.0, 5.0  # seconds, and times the usual, after which a test counts as stuck
+MOST_CASES = 3  # that are kept of those that have seen a mutation, unless more name its claims
 FAILS = -1.0  # seconds of a test that fails without a mutation
 SEEN, UNSEEN, BROKEN = "seen", "unseen", "does not compile"
 ENVIRONMENT = {"CMOCKA_MESSAGE_OUTPUT": "TAP", "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
@@ -46,8 +48,8 @@ ENVIRONMENT = {"CMOCKA_MESSAGE_OUTPUT": "TAP", "ASAN_OPTIONS": "detect_leaks=1:a
 
 @dataclass
 class Result:
-    """What has become of a mutation. by: tests that have seen it; cases: the first of their cases; ran: tests that have not; slow: it
-    was run with OPENGNI_SLOW, so that `make check` may not see it."""
+    """What has become of a mutation. by: tests that have seen it; cases: those of their cases that name a claim of the mutation, and the
+    first of the others; ran: tests that have not; slow: it was run with OPENGNI_SLOW, so that `make check` may not see it."""
 
     digest: str
     outcome: str
@@ -73,6 +75,10 @@ class Results:
         for layer, times in other.times.items():
             self.times.setdefault(layer, {}).update(times)
         self.mutations.update(other.mutations)
+
+    def drop_old(self, known):
+        """Leave out what is about mutations that are in no list, or have changed since."""
+        self.mutations = {name: result for name, result in self.mutations.items() if name in known and result.digest == known[name].digest()}
 
     def save(self):
         """At once after each result, so that a call that was ended goes on."""
@@ -223,6 +229,12 @@ def _of_no_suite(name):
     return name.rpartition(" / ")[2]
 
 
+def _cases(names, claims):
+    """Of cases that have failed all that name one of the claims, and others up to three."""
+    about = [name for name in names if claims_in(name).intersection(claims)]
+    return about + [name for name in names if name not in about][:max(0, MOST_CASES - len(about))]
+
+
 def program_of(case):
     """The test that a case belongs to."""
     return case.name.partition(":")[0]
@@ -275,11 +287,11 @@ class Run:
             names = [name for name in names if self.results.times[layer][name] != FAILS]
         mutation.apply(self.shop.tree)
         try:
-            return bool(names) and self.judge(layer, names, result)
+            return bool(names) and self.judge(layer, names, result, mutation.claims)
         finally:
             mutation.apply(self.shop.tree, back=True)
 
-    def judge(self, layer, names, result):
+    def judge(self, layer, names, result, claims=()):
         """Run some tests; whether one has seen the mutation."""
         if layer in BOOTED:
             cases, times = self.shop.run_booted(layer, names)
@@ -295,7 +307,7 @@ class Run:
             return False
         result.outcome, result.layer = SEEN, layer
         result.by = sorted({program_of(case) for case in bad})
-        result.cases = [case.name for case in bad[:3]]
+        result.cases = _cases([case.name for case in bad], claims)
         return True
 
     def one(self, mutation):

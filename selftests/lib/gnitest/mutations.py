@@ -13,6 +13,8 @@ from pathlib import Path
 
 FOLDER = Path("selftests/mutations")
 KEYS = {"name", "file", "find", "replace", "breaks", "tests"}
+MAY = {"claims"}
+CLAIM = re.compile(r"(?<![A-Za-z0-9])[A-Z][0-9]{2}(?![A-Za-z0-9])")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -22,7 +24,8 @@ class MutationError(Exception):
 
 @dataclass(frozen=True)
 class Mutation:
-    """name: UNIT/NAME, where UNIT is the file of the list. breaks: what goes wrong. tests: LAYER:TEST that should see it."""
+    """name: UNIT/NAME, where UNIT is the file of the list. breaks: what goes wrong. tests: LAYER:TEST that should see it. claims: those of
+    Documentation/claims.md and claims-qsnet.md that are no longer true, each of which a case that names it should see."""
 
     name: str
     file: str
@@ -30,6 +33,7 @@ class Mutation:
     replace: str
     breaks: str
     tests: tuple[str, ...]
+    claims: tuple[str, ...] = ()
 
     @property
     def unit(self):
@@ -57,13 +61,22 @@ class Mutation:
 
 def _entry(unit, entry):
     name = f"{unit}/{entry.get('name', '?')}"
-    if set(entry) != KEYS:
+    if set(entry) - MAY != KEYS:
         raise MutationError(f"{name}: it has {', '.join(sorted(entry))}, and should have {', '.join(sorted(KEYS))}")
     if not NAME.fullmatch(entry["name"]):
         raise MutationError(f"{name}: a name has small letters, digits and single dashes")
     if entry["find"] == entry["replace"]:
         raise MutationError(f"{name}: it changes nothing")
-    return Mutation(name, entry["file"], entry["find"], entry["replace"], entry["breaks"], tuple(entry["tests"]))
+    claims = entry.get("claims", [])
+    for claim in claims:
+        if not CLAIM.fullmatch(claim):
+            raise MutationError(f"{name}: {claim!r} is no claim: a letter and two digits")
+    return Mutation(name, entry["file"], entry["find"], entry["replace"], entry["breaks"], tuple(entry["tests"]), tuple(claims))
+
+
+def claims_in(case):
+    """Claims that the name of a case has."""
+    return set(CLAIM.findall(case.replace("_", " ")))
 
 
 def load(top):
