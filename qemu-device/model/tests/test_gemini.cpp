@@ -130,6 +130,33 @@ TEST(chip_G01_G02_G03_G04_G06_G07_G18_G28_G37_G38_G44)
 		assert_int_equal(24 * 800 * uint64_t{GEMINI.times.cycle_ticks} % (3125 * lanes), 0);
 }
 
+/*
+ * A machine is built of what the chip tells (G01, G03, G06): two nodes at each router, eight tiles for them and ten
+ * times four for the network, and so many links to each neighbour. In rings of three these are all different routers.
+ */
+TEST(routers_of_a_machine_G01_G03_G06)
+{
+	const Machine machine = build_torus({3, 6, 3});
+	const uint32_t to_each[] = {8, 4, 8};
+	std::vector<uint32_t> nodes(machine.routers.size());
+	std::map<std::array<uint32_t, 3>, uint32_t> links; // by both routers and the axis
+	uint32_t network = 0, processor = 0;
+
+	for (const NodePlace &node : machine.nodes)
+		nodes[node.router]++;
+	for (const uint32_t count : nodes)
+		assert_int_equal(count, 2);
+	for (const Tile &tile : machine.router_type.tiles)
+		(tile.role == TileRole::Network ? network : processor)++;
+	assert_int_equal(network, 10 * 4);
+	assert_int_equal(processor, 8);
+	for (const Link &link : machine.links)
+		links[{link.end[0].router, link.end[1].router, link.link_class}]++;
+	assert_int_equal(links.size(), machine.routers.size() * 3);
+	for (const auto &[ends, count] : links)
+		assert_int_equal(count, to_each[ends[2]]);
+}
+
 struct Case {
 	TorusShape shape;
 	uint32_t x, y, z; ///< nodes

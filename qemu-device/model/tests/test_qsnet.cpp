@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Machines of QsNetIII: sizes and parts as the source has them (Q01 to Q03, Q33 to Q38), shared top switches (Q24),
+ * Machines of QsNetIII: sizes and parts as the source has them (Q01 to Q04, Q33 to Q38), shared top switches (Q24),
  * nodes with several links (Q25), bisection and hops by closed forms, what cannot be built.
  */
 #include "cmocka_cpp.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -107,6 +108,23 @@ TEST(table_1_Q33_Q34_Q35)
 	assert_string_equal(build_qsnet({.nodes = 48, .blades = true}).names[2].c_str(), "blades 2");
 }
 
+/* Ports in front of the first chassis: those for nodes, and ends of cables. */
+uint32_t ports_of_first(const Machine &machine)
+{
+	uint32_t ports = 0;
+
+	for (const RouterPlace &place : machine.routers) {
+		for (const Tile &tile : machine.router_type.tiles)
+			ports += place.at[0] == 0 && place.at[1] == 0 && tile.role == TileRole::Processor;
+	}
+	for (const Link &link : machine.links) {
+		for (const LinkEnd &end : link.end)
+			ports += link.cable != NO_CABLE && machine.routers[end.router].at[0] == 1 &&
+				 machine.routers[end.router].at[1] == 0;
+	}
+	return ports;
+}
+
 /* Every size builds, with 128 nodes more and with one less than that. */
 TEST(every_number_of_chassis_Q36_Q37)
 {
@@ -115,6 +133,11 @@ TEST(every_number_of_chassis_Q36_Q37)
 
 		check_switches(machine);
 		assert_int_equal(chassis_in(machine, 0, 0), switches);
+		/* Sixteen cards, of which half have ports to nodes and half ports upwards: 256 of a chassis. */
+		assert_int_equal(std::count_if(machine.routers.begin(), machine.routers.end(),
+					       [](const RouterPlace &router) { return router.at[0] < 2; }),
+				 switches * 16);
+		assert_int_equal(ports_of_first(machine), switches > 1 ? 256 : 128);
 		/* Rule of the source: every node switch has a link to every top switch, 128 of them. */
 		if (switches > 2)
 			assert_int_equal(cables_between_switches(machine), switches * 128);
@@ -185,8 +208,17 @@ TEST(blades_Q38)
 		check_switches(build_qsnet({.nodes = chassis * 16, .blades = true}));
 }
 
+/* Q04: a link has 32 channels; answers take none of them. */
+TEST(channels_of_a_link_Q04)
+{
+	const Machine machine = build_qsnet({.nodes = 32});
+
+	assert_int_equal(machine.router_type.request_channels, 32);
+	assert_int_equal(machine.router_type.response_channels, 0);
+}
+
 /* Half of the nodes can send to the other half, each at its full rate, in any machine with all top switches. */
-TEST(bisection_Q03_Q18)
+TEST(bisection_Q03_Q18_Q36)
 {
 	for (const uint32_t nodes : {128, 256, 512, 1024, 2048, 4096, 8192, 16384}) {
 		const Bisection cut = bisection(build_qsnet({.nodes = nodes}));

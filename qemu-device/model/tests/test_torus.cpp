@@ -340,6 +340,36 @@ TEST(failed_links_G57)
 	}
 }
 
+/*
+ * G29: an adaptive packet leaves by the lighter of two links and so never by the one that is heaviest; one that is not
+ * leaves by that of its hash, whatever links carry and whatever is random, and hashes lead to each of them.
+ */
+TEST(parallel_links_by_load_or_by_hash_G29)
+{
+	const Torus net({6, 4, 5});
+	std::set<uint32_t> by_load, by_hash;
+
+	for (uint32_t heavy = 0; heavy < 8; heavy++) {
+		const auto load = [heavy](uint32_t tile) { return tile == heavy ? 9u : 1u; };
+
+		for (uint32_t i = 0; i < 64; i++) {
+			const uint64_t random = i * 0x9e3779b97f4a7c15u;
+			TorusHeader header{.destination = {1, 0, 0}, .hash = i, .adaptive = true};
+			const auto tile = [&](uint64_t word) {
+				return uint32_t{TorusRouting::first(net.tables.router(0), header, load, word).tile};
+			};
+
+			assert_int_not_equal(tile(random), heavy);
+			by_load.insert(tile(random));
+			header.adaptive = false;
+			by_hash.insert(tile(random));
+			assert_int_equal(tile(random), tile(~random));
+		}
+	}
+	assert_int_equal(by_load.size(), 8);
+	assert_int_equal(by_hash.size(), 8);
+}
+
 /* A link that is down, but still in the tables, is passed over; if all are there is no way, and nobody is told one. */
 TEST(links_that_are_down)
 {
