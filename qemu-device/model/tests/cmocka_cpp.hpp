@@ -7,6 +7,8 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <string>
 #include <vector>
 
 extern "C" {
@@ -30,11 +32,29 @@ struct KnownTest {
 	explicit KnownTest(const CMUnitTest &test) { all_tests().push_back(test); }
 };
 
+/* An exception that nobody takes is a failure of the test, and not the end of the program and of what it has told. */
+inline void run_body(void (*body)())
+{
+	std::string thrown;
+
+	try {
+		body();
+	} catch (const std::exception &error) {
+		thrown = std::string("exception: ") + error.what();
+	}
+	if (!thrown.empty())
+		fail_msg("%s", thrown.c_str());
+}
+
 /* With a function before it and one behind it, or nullptr. */
 #define TEST_BETWEEN(name, start, stop)                                                                                \
-	static void name(void **);                                                                                     \
+	static void body_of_##name();                                                                                  \
+	static void name(void **)                                                                                      \
+	{                                                                                                              \
+		run_body(body_of_##name);                                                                              \
+	}                                                                                                              \
 	const KnownTest known_##name(cmocka_unit_test_setup_teardown(name, start, stop));                              \
-	static void name(void **)
+	static void body_of_##name()
 
 #define TEST(name) TEST_BETWEEN(name, nullptr, nullptr)
 
