@@ -63,6 +63,9 @@ skeleton() {
 	ln -sf /bin/modprobe "$root/sbin/modprobe"
 	install -m 755 "$agent" "$root/usr/sbin/gni-agent"
 	ln -sf ../sbin/gni-agent "$root/usr/bin/gni-kvs"
+	# where monitors look for it
+	mkdir -p "$root/opt/cray/rca/default/bin"
+	ln -s /usr/bin/rca-helper "$root/opt/cray/rca/default/bin/rca-helper"
 	printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n' >"$root/etc/passwd"
 	printf 'root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n' >"$root/etc/group"
 }

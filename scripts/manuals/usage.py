@@ -23,6 +23,7 @@ PROGRAMS = {
     "gni-info": STAGE / "bin/gni-info",
     "gni-trace": STAGE / "bin/gni-trace",
     "pmi-info": STAGE / "bin/pmi-info",
+    "rca-helper": STAGE / "bin/rca-helper",
     "aries-info": STAGE / "bin/aries-info",
     "aries-topo": host.BUILD / "model/topo/aries-topo",
     "aries-net": host.BUILD / "model/net/aries-net",

@@ -100,6 +100,16 @@ class Machine:
             return random.Random(int(match.group(1))).sample(range(self.nodes), count)
         return self._listed(policy, count)
 
+    def places_word(self, places):
+        """Shape and places of the nodes as their systems are told: '4x2:0-2,7'."""
+        runs = []
+        for place in places:
+            if runs and place == runs[-1][1] + 1:
+                runs[-1][1] = place
+            else:
+                runs.append([place, place])
+        return f"{self.slots}x{self.chassis}:" + ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
     def _listed(self, text, count):
         places = []
         for part in text.split(","):

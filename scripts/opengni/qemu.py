@@ -89,6 +89,8 @@ def kernel_arguments(config, node):
         words.append("opengni.user-net")
     if config.ipogif:
         words.append("opengni.ipogif")
+    if config.machine or config.shape:
+        words.append(f"opengni.places={config.layout.places_word(config.places)}")
     if config.append:
         words.append(config.append)
     return " ".join(words)

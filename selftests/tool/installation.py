@@ -14,6 +14,7 @@ RELEASE = (host.BUILD / f"kernel-{KERNEL}/release").read_text(encoding="ascii").
 COMMANDS = ("cluster", "aprun", "aries-topo", "aries-net", "aries-sim", "aries-info", "gni-perf", "gni-chaos", "gni-domain", "gni-isolation")
 FILES = (*(f"bin/{name}" for name in COMMANDS), "bin/pmi-info", "bin/gni-kvs", "sbin/gni-agent", "lib/libugni.so.0", "lib/libpmi.so.0",
          "lib/libdmapp.so.0", "include/dmapp.h", "lib/pkgconfig/cray-dmapp.pc",
+         "lib/librca.so.0", "include/rca_lib.h", "bin/rca-helper",
          "lib/libudreg.so.0", "lib/libalpslli.so.0", "lib/libalpsutil.so.0", "lib/libwlm_detect.so.0", "include/gni_pub.h", "include/pmi.h",
          "include/opengni/kernel/gni_pub.h", "include/opengni/uapi/kgni_abi.h", "lib/pkgconfig/cray-ugni.pc", "lib/pkgconfig/cray-gni.pc",
          "lib/wireshark/plugins/aries.lua", f"lib/opengni/{RELEASE}/Module.symvers", f"lib/opengni/images/vmlinuz-{KERNEL}",

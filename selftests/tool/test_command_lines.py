@@ -104,7 +104,7 @@ class CommandLines(unittest.TestCase):
                     self.assertNotRegex(entry.text, "^of |^the same [(]|^so (many|long)", entry.names)
 
     def test_words_that_are_no_option(self):
-        for name in ("gni-perf", "gni-isolation", "gni-chaos", "gni-domain", "pmi-info", "aries-info"):
+        for name in ("gni-perf", "gni-isolation", "gni-chaos", "gni-domain", "pmi-info", "rca-helper", "aries-info"):
             path = tools().get(name) or self.skipTest(f"{name} is not built")
             with self.subTest(name):
                 self.refused(path, "run", *(["twice"] if name == "gni-perf" else []))  # it takes one: the node that serves

@@ -14,6 +14,7 @@ from unittest import mock
 from opengni import cli, disk, host, qemu
 from opengni.config import ClusterConfig
 from opengni.errors import ConfigError
+from opengni.machine import Machine
 
 SETUP = host.TOP / "scripts/node/node-setup"
 MIB = 1 << 20
@@ -186,6 +187,14 @@ class Told(DiskCase):
         words = qemu.kernel_arguments(self.config(load_driver=False), 0).split()
         self.assertIn("opengni.noload", words)
         self.assertIn("modprobe.blacklist=aries", words)
+
+    def test_places_of_a_machine(self):
+        """Nodes that sit where a machine of their own number has them are told nothing."""
+        self.assertNotIn("opengni.places", qemu.kernel_arguments(self.config(nodes=9), 0))
+        self.assertIn(" opengni.places=4x2:0-8 ", qemu.kernel_arguments(self.config(nodes=9, shape=(4, 2)), 0) + " ")
+        config = self.config(nodes=6, machine="a", place="5,0-2,7,6")
+        config.layout = Machine(96, 4, 2)  # as aries-topo would tell
+        self.assertIn(" opengni.places=4x2:5,0-2,7,6 ", qemu.kernel_arguments(config, 0) + " ")
 
     def test_what_helps_an_emulated_processor(self):
         """Without norandmaps each start of a program is translated anew; a real processor is told nothing of it."""

@@ -13,6 +13,7 @@ from opengni import host
 
 PAGE = (host.TOP / "Documentation/port-a-client.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:^`(\w+)`:\n\n)?^```sh\n(.*?)^```$", re.M | re.S)
+NODES = host.TOP / "selftests/node/nodes.c"
 FIRST_PUT = host.TOP / "userlib/examples/first-put.c"
 PREFIX = "/usr/local"  # that of the other tests that install: another one would be built anew
 INSTALL = "P=/opt/opengni\nmake install prefix=$P\n"
@@ -69,6 +70,12 @@ class PortAClient(unittest.TestCase):
                 f"gcc -Werror -o by-variables {FIRST_PUT} $CRAY_UGNI_INCLUDE_OPTS $CRAY_PMI_INCLUDE_OPTS "
                 "$CRAY_UGNI_POST_LINK_OPTS -lugni $CRAY_PMI_POST_LINK_OPTS -lpmi")
         self.runs("by-variables")
+
+    def test_librca_by_variables(self):
+        """It is built and runs, and finds that this machine is no node."""
+        self.sh(f"gcc -std=c99 -Wall -Wextra -Werror -o by-rca {NODES} $CRAY_RCA_INCLUDE_OPTS $CRAY_RCA_POST_LINK_OPTS -lrca\n"
+                "./by-rca || [ $? = 1 ]")
+        self.assertIn(f"{self.root}{PREFIX}/lib/librca.so.0", self.sh("ldd ./by-rca"))
 
     def test_by_the_flags_of_configure_scripts(self):
         self.sh(f"${{CPP:-cpp}} $CPPFLAGS {FIRST_PUT} >/dev/null\n"

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A node as programs of the field read it: librca and rca-helper on nodes at places of a machine."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from opengni import host
+from gnitest.testing import ClusterCase
+
+SOURCE = host.TOP / "selftests/node/nodes.c"
+HELPER = "/opt/cray/rca/default/bin/rca-helper"  # where programs look
+BOUND = 120.0
+
+
+class NodeView(ClusterCase):
+    SHARES = "machine"
+    PLACES = ["0 0 0", "0 0 0", "0 0 1", "0 1 0", "2 0 0"]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = Path(tempfile.mkdtemp(prefix="opengni-node-view-"))
+        cls.addClassCleanup(shutil.rmtree, folder)
+        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "cray-rca"], text=True, env={
+            **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(host.BUILD / "stage"), "PKG_CONFIG_PATH": str(host.BUILD / "stage/usr/lib/pkgconfig")}).split()
+        program = folder / "nodes"
+        subprocess.run(["cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, SOURCE, *flags], check=True)
+        cls.program = program.read_bytes()
+
+    def put(self, node):
+        self.succeed(self.cluster.run(node, "cat >/nodes && chmod +x /nodes", stdin=self.program))
+
+    def nodes(self, node):
+        return self.succeed(self.cluster.run(node, "/nodes")).stdout.splitlines()
+
+    def expected(self, own, down=()):
+        return [f"{nid} {0 if nid in down else 7} {place}{' *' if nid == own else ''}" for nid, place in enumerate(self.PLACES)]
+
+    def shows(self, own, down=()):
+        self.wait_for(lambda: self.nodes(own) == self.expected(own, down), lambda: self.nodes(own), BOUND)
+
+    def test_each_node_knows_all(self):
+        for node in range(self.NODES):
+            self.put(node)
+            self.shows(node)
+
+    def test_a_node_that_dies_and_comes_again(self):
+        self.put(0)
+        self.shows(0)
+        self.cluster.kill(4)
+        self.shows(0, down=(4,))
+        self.cluster.start(4)
+        self.shows(0)
+
+    def test_without_the_driver(self):
+        self.put(1)
+        self.succeed(self.cluster.run(1, "rmmod aries"))
+        try:
+            self.assertEqual(self.cluster.run(1, "/nodes").code, 1)
+            result = self.cluster.run(1, f"{HELPER} -i")
+            self.assertEqual((result.code, result.stdout), (1, ""))
+            self.assertIn("this node: No such device", result.stderr)
+        finally:
+            self.succeed(self.cluster.run(1, "modprobe aries"))
+        self.shows(1)
+
+    def test_helper(self):
+        for node, place in enumerate(self.PLACES):
+            self.assertEqual(self.succeed(self.cluster.run(node, f"{HELPER} -i")).stdout, f"{node}\n")
+            self.assertEqual(self.succeed(self.cluster.run(0, f"{HELPER} -C {node}")).stdout, f"{place}\n")
+        for words, code, complaint in (("", 2, "either -i or -C"), ("-i -C 1", 2, "either -i or -C"), ("-C x", 2, "coordinates"),
+                                       ("-C 5", 1, "node 5: No such file or directory"), ("-C 70000", 2, "coordinates")):
+            with self.subTest(words):
+                result = self.cluster.run(0, f"{HELPER} {words}")
+                self.assertEqual((result.code, result.stdout), (code, ""))
+                self.assertIn(complaint, result.stderr)
