@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: BSD-2-Clause
-// Copyright (c) 2026 The OpenGNI authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What monitors' transports, staging libraries and mappers do with librca: this node, the states of all, places. A line for each
- * node: its number, its state, its coordinates, and a star at this node.
+ * What monitors' transports, staging libraries and mappers do with librca: this node, the states of all, places. A line
+ * for each node: its number, its state, its coordinates, and a star at this node.
  */
 #include <rca_lib.h>
 
@@ -23,8 +22,8 @@ int main(void)
 
 		if (rca_get_meshcoord((uint16_t)nid, &at))
 			return 2;
-		printf("%d %d %d %d %d%s\n", nid, nodes.na_ids[i].rs_node_s._node_state, at.mesh_x, at.mesh_y, at.mesh_z,
-		       nid == (int)own.rs_node_s._node_id ? " *" : "");
+		printf("%d %d %d %d %d%s\n", nid, nodes.na_ids[i].rs_node_s._node_state, at.mesh_x, at.mesh_y,
+		       at.mesh_z, nid == (int)own.rs_node_s._node_id ? " *" : "");
 	}
 	free(nodes.na_ids);
 	return 0;

@@ -90,7 +90,7 @@ static long count_nodes(void)
 
 static rs_node_t absent(unsigned long nid)
 {
-	rs_node_t node = { .rs_node_flat = 0 };
+	rs_node_t node = {.rs_node_flat = 0};
 
 	node.rs_node_s._node_id = (uint32_t)nid;
 	node.rs_node_s._node_type = rt_node;
@@ -179,8 +179,9 @@ static int entry(const char *list, unsigned long nth, unsigned long *value)
 }
 
 /*
- * The place of a node in its machine, and that machine's shape: from "opengni.places=SLOTSxCHASSIS:LIST" of the kernel's
- * command line. A machine that is told nothing has groups of full size, and node N at place N. 0, -ENOENT, -EIO.
+ * The place of a node in its machine, and that machine's shape: from "opengni.places=SLOTSxCHASSIS:LIST" of the
+ * kernel's command line. A machine that is told nothing has groups of full size, and node N at place N. 0, -ENOENT,
+ * -EIO.
  */
 static int find_place(unsigned long nid, struct shape *shape, unsigned long *place)
 {

@@ -155,7 +155,8 @@ TEST_BETWEEN(places_that_make_no_sense, set_up, tear_down)
 {
 	rca_mesh_coord_t at = {1, 2, 3};
 
-	for (const char *bad : {"", "4", "4x", "4x2", "4,2:0-8", "x2:0-8", "4x2:9-1,0-9", "4x2:0,x", "0x2:0-8", "4x0:0-8"}) {
+	for (const char *bad :
+	     {"", "4", "4x", "4x2", "4,2:0-8", "x2:0-8", "4x2:9-1,0-9", "4x2:0,x", "0x2:0-8", "4x0:0-8"}) {
 		write_places(bad);
 		assert_int_equal(-EIO, rca_get_meshcoord(8, &at));
 	}
