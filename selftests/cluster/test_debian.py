@@ -99,7 +99,7 @@ class Debian(ClusterCase):
     def test_names_and_networks(self):
         for node in range(self.NODES):
             self.assertEqual(self.sh(node, "hostname"), f"node{node}\n")
-            for name in ("node", "hsn"):
+            for name in ("node", "hsn", "nid0000"):
                 self.sh(node, f"ping -c 1 -W 60 {name}{1 - node}")
 
     def test_programs_on_both(self):

@@ -89,7 +89,7 @@ class Trace:
 class Traffic(Ipogif):
     def test_nodes_reach_each_other_by_name(self):
         for node in range(self.NODES):
-            self.succeed(self.cluster.run(node, f"ping -c 3 -w 20 hsn{1 - node}"))
+            self.succeed(self.cluster.run(node, f"ping -c 3 -w 20 hsn{1 - node} && ping -c 1 -w 20 nid0000{1 - node}"))
 
     def test_hardware_addresses_are_those_of_the_nics(self):
         for node in range(self.NODES):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A node as programs of the field read it: librca and rca-helper on nodes at places of a machine."""
+"""A node as programs of the field read it: librca, rca-helper and names, on nodes at places of a machine."""
 
 import os
 import shutil
@@ -66,6 +66,12 @@ class NodeView(ClusterCase):
         finally:
             self.succeed(self.cluster.run(1, "modprobe aries"))
         self.shows(1)
+
+    def test_names(self):
+        """Without a network, too; a node knows its own name."""
+        text = self.succeed(self.cluster.run(2, "cat /etc/hosts")).stdout
+        self.assertEqual(text.splitlines(), ["127.0.0.1 localhost", "127.0.1.1 node2", *(f"10.128.0.{n + 1} hsn{n} nid0000{n}" for n in range(self.NODES))])
+        self.assertEqual(self.succeed(self.cluster.run(2, "hostname -i")).stdout.split(), ["127.0.1.1"])
 
     def test_helper(self):
         for node, place in enumerate(self.PLACES):

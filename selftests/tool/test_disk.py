@@ -16,6 +16,7 @@ from opengni.config import ClusterConfig
 from opengni.errors import ConfigError
 from opengni.machine import Machine
 
+INIT = host.TOP / "scripts/initramfs/init"
 SETUP = host.TOP / "scripts/node/node-setup"
 MIB = 1 << 20
 
@@ -223,6 +224,29 @@ class Told(DiskCase):
         (self.folder / "raw").write_bytes(b"\x0b\x05\x01\x00" + bytes([len(oem)]) + b"".join(text.encode() + b"\0" for text in oem) + b"\0")
         env = {**os.environ, "OPENGNI_CMDLINE": str(self.folder / "cmdline"), "OPENGNI_OEM": str(self.folder / "raw")}
         return subprocess.run([SETUP, "--print"], env=env, capture_output=True, text=True, check=True).stdout
+
+    def names(self, path, function, networks):
+        """Lines of /etc/hosts by one of the two systems of nodes, for node 1 of 300."""
+        text = path.read_text(encoding="utf-8")
+        parts = [re.search(rf"^{name}\(\) {{\n.*?^}}\n", text, re.M | re.S)[0] for name in ("names", function)]
+        script = "set -e\nnodes=300 node=1 networks=$1\n" + "".join(parts) + function
+        shell = ["busybox", "sh"] if function == "hosts" else ["sh"]
+        lines = subprocess.run([*shell, "-c", script, "-", networks], capture_output=True, text=True, check=True).stdout.splitlines()
+        return [line for line in lines if line != "127.0.0.1 localhost"]
+
+    def test_names_of_nodes(self):
+        """The same on nodes in memory and from a disk."""
+        on_fabric = {f"hsn{n} nid{n:05d}": f"10.128.{(n + 1) // 256}.{(n + 1) % 256}" for n in range(300)}
+        fabric = [f"{address} {name}" for name, address in on_fabric.items()]
+        bare = [line.rsplit(" ", 1)[0] for line in fabric]
+        ethernet = [line.replace("10.128", "10.77").replace("hsn", "node") for line in fabric]
+        for path, function in ((SETUP, "all_names"), (INIT, "hosts")):
+            for networks, lines in (("", ["127.0.1.1 node1", *fabric]), (" ipogif", ["127.0.1.1 node1", *fabric]), (" user", ["127.0.1.1 node1", *fabric]),
+                                    (" ethernet", [*ethernet, *bare]), (" user ethernet", [*ethernet, *bare]),
+                                    (" ethernet ipogif", [*(line.rsplit(" ", 1)[0] for line in ethernet), *fabric]),
+                                    (" ipogif ethernet", [*(line.rsplit(" ", 1)[0] for line in ethernet), *fabric])):
+                with self.subTest(path=path.name, networks=networks):
+                    self.assertEqual(self.names(path, function, networks), lines)
 
     def test_node_setup_hears_it(self):
         said = "node=2 nodes=3 load=no networks= ethernet ipogif\n"
