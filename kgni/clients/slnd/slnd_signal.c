@@ -74,8 +74,8 @@ void slnd_reaper_wake(void)
 /*
  * Sleep until there is work. Context: scheduler, without locks. Return: whether to try again.
  *
- * The kernel's macro asks its timer, without READ_ONCE(), whether the timer has fired; KCSAN takes that for a race of slnd, as the
- * macro's code is in this function.
+ * The kernel's macro asks its timer, without READ_ONCE(), whether the timer has fired. KCSAN takes
+ * that for a race of slnd, as the macro's code is in this function.
  */
 __no_kcsan bool slnd_sched_sleep(void)
 {

@@ -300,7 +300,7 @@ static void st_work(struct work_struct *work)
 		while (!st_wait(t, &t->slots[i]))
 			;
 	kfree(text);
-	smp_store_release(&t->over, true); /* pairs with st_run_text() */
+	smp_store_release(&t->over, true); /* pairs with st_run() */
 	wake_up_all(&st_wq);
 }
 
@@ -388,6 +388,7 @@ static int st_run_text(char *text)
 	}
 	/* A run takes as long as it is told to: to flush it at once would look like a hang. */
 	while (i--) {
+		/* pairs with st_work() */
 		wait_event_idle(st_wq, smp_load_acquire(&st_threads[i].over));
 		flush_work(&st_threads[i].work);
 	}
