@@ -15,12 +15,7 @@ namespace
 {
 
 constexpr unsigned int IADD = 0x15, NODES = 3, PEER = 1;
-/* Places of a stop by default. With a sanitizer the peer has many more instructions on the way to each. */
-#ifdef __SANITIZE_ADDRESS__
-constexpr unsigned int POINTS = 3;
-#else
-constexpr unsigned int POINTS = 8;
-#endif
+constexpr unsigned int POINTS = 8;          // places of a stop by default
 constexpr unsigned int LOOKS = 4;           /* for a drain that ends, if it is not for the peer that is stopped */
 constexpr unsigned int PATIENCE_MS = 20000; /* nothing here takes a hundredth of that */
 constexpr uint64_t LEASE_MS = 50;
