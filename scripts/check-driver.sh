@@ -109,6 +109,7 @@ sysfs_abi() {
 	code=$({
 		sed -n 's/^static DEVICE_ATTR_R[OW](\([a-z_]*\));.*/\1/p' "$TOP/driver/view/aries_sysfs.c" |
 			sed 's,^pinned_pages$,resources/&,; s,^limit$\|^signal$,ras/&,'
+		sed -n 's,^static ARIES_CLASS_ATTR(\([a-z_]*\).*,class/\1,p' "$TOP/driver/view/aries_sysfs.c"
 		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/view/aries_sysfs.c"
 		sed -n 's/^\tX([A-Z0-9_]*, \([a-z0-9_]*\), ".*/stats\/\1/p' "$TOP/driver/include/aries_hw.h"
 		sed -n '/^#define ARIES_RAS_MEMORIES/,/^$/s/^\tX([A-Z]*, \([a-z]*\), .*/ras\/\1_corrected\nras\/\1_damaged/p' \
@@ -117,7 +118,7 @@ sysfs_abi() {
 		counter_names ARIES_RTR_PROCESSOR_NAMES AR_RTR_PT_5_c_
 		counter_names ARIES_NIC_NAMES AR_NIC_NETMON_ORB_EVENT_CNTR_
 	} | sort)
-	doc=$(sed -n 's,^What:.*/sys/class/gni/kgniN/,,p' "$abi" | sort)
+	doc=$(sed -n 's,^What:.*/sys/class/gni/kgniN/,,p; s,^What:.*/sys/class/gni/\([a-z_]*\)$,class/\1,p' "$abi" | sort)
 	documented sysfs "$code" "$doc" "$abi"
 }
 

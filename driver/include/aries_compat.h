@@ -18,6 +18,14 @@
 #define aries_devnode_arg const struct device
 #endif
 
+#if KERNEL_VERSION(6, 4, 0) > LINUX_VERSION_CODE
+#define aries_class_arg struct class
+#define aries_class_attr_arg struct class_attribute
+#else
+#define aries_class_arg const struct class
+#define aries_class_attr_arg const struct class_attribute
+#endif
+
 /* The namespace of symbols for clients in the kernel. */
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
 #define EXPORT_SYMBOL_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, ARIES)

@@ -319,8 +319,35 @@ static char *aries_devnode(aries_devnode_arg *dev, umode_t *mode)
 	return NULL;
 }
 
+/* What tools of the field read of all NICs together. */
+static ssize_t class_version_show(aries_class_arg *class, aries_class_attr_arg *attr, char *buf)
+{
+	return sysfs_emit(buf, "%#010x\n%s\n%u\n", ARIES_DRIVER_VERSION, aries_build,
+			  KGNI_ABI_VERSION);
+}
+
+static ssize_t class_nic_type_show(aries_class_arg *class, aries_class_attr_arg *attr, char *buf)
+{
+	return sysfs_emit(buf, "0\n");
+}
+
+#define ARIES_CLASS_ATTR(file)                                            \
+	struct class_attribute aries_class_##file =                       \
+		__ATTR(file, 0444, class_##file##_show, NULL)
+
+static ARIES_CLASS_ATTR(version);
+static ARIES_CLASS_ATTR(nic_type);
+
+static struct attribute *aries_class_attrs[] = {
+	&aries_class_version.attr,
+	&aries_class_nic_type.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(aries_class);
+
 struct class aries_class = {
 	.name = "gni",
+	.class_groups = aries_class_groups,
 	.devnode = aries_devnode,
 	.dev_groups = aries_groups,
 };

@@ -155,4 +155,4 @@ class OneNode(unittest.TestCase):
         result = self.call("run", "-n", "1", "--disk", IMAGE, "--boot-timeout", "1800", "--no-driver", "--", "sh", "-c",
                            "ls /sys/class/gni; modprobe aries && ls /sys/class/gni")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(result.stdout.split(), ["kgni0"])
+        self.assertEqual(result.stdout.split(), ["kgni0", "nic_type", "version"])

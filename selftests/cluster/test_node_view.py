@@ -2,6 +2,7 @@
 """A node as programs of the field read it: librca, rca-helper and names, on nodes at places of a machine."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ from gnitest.testing import ClusterCase
 
 SOURCE = host.TOP / "selftests/node/nodes.c"
 HELPER = "/opt/cray/rca/default/bin/rca-helper"  # where programs look
+ABI_VERSION = int(re.search(r"KGNI_ABI_VERSION (\d+)", (host.TOP / "driver/include/uapi/kgni_abi.h").read_text(encoding="utf-8"))[1])
 BOUND = 120.0
 
 
@@ -72,6 +74,27 @@ class NodeView(ClusterCase):
         text = self.succeed(self.cluster.run(2, "cat /etc/hosts")).stdout
         self.assertEqual(text.splitlines(), ["127.0.0.1 localhost", "127.0.1.1 node2", *(f"10.128.0.{n + 1} hsn{n} nid0000{n}" for n in range(self.NODES))])
         self.assertEqual(self.succeed(self.cluster.run(2, "hostname -i")).stdout.split(), ["127.0.1.1"])
+
+    def test_class_of_the_nics(self):
+        """What forwarding tools read of a node."""
+        def read(name):
+            return self.succeed(self.cluster.run(0, f"cat /sys/class/gni/{name}")).stdout
+
+        version, build, number = read("version").splitlines()
+        self.assertEqual((version, build), (read("kgni0/version").strip(), read("kgni0/build").strip()))
+        self.assertRegex(version, "^0x[0-9a-f]{8}$")
+        self.assertEqual(int(number), ABI_VERSION)
+        self.assertEqual(read("nic_type"), "0\n")
+
+    def test_version_of_the_kernel(self):
+        """What port-a-client.md tells an administrator to do for a transport that looks for a Cray's kernel."""
+        command = re.search(r"`(sed [^`]*/proc/version)`", (host.TOP / "Documentation/port-a-client.md").read_text(encoding="utf-8"))[1]
+        self.assertNotIn("cray", self.cluster.run(3, "cat /proc/version").stdout)
+        self.succeed(self.cluster.run(3, command))
+        try:
+            self.assertRegex(self.cluster.run(3, "cat /proc/version").stdout, "^Linux cray_ari version 6")
+        finally:
+            self.succeed(self.cluster.run(3, "umount /proc/version && rm /run/version"))
 
     def test_helper(self):
         for node, place in enumerate(self.PLACES):
