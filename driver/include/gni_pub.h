@@ -3344,6 +3344,25 @@ gni_return_t GNI_ResetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat);
 gni_return_t GNI_CtPostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
 /**
+ * GNI_CtPostCqWrite() - post a chain of writes into remote completion queues
+ * @ep_hndl: endpoint of the first write
+ * @post_descr: in, out: first descriptor, GNI_POST_CQWRITE
+ *
+ * next_descr of the first descriptor leads to gni_ct_cqw_post_descriptor_t, each with an endpoint
+ * and a value of its own. The writes are done in order; one set of events, of the first
+ * descriptor, reports on all. After a write that fails the rest is left out.
+ *
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, an empty
+ *   memory handle or a chain without an end; nothing has happened
+ * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
+ */
+gni_return_t GNI_CtPostCqWrite(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
+
+/**
  * gni_dev_res_to_str() - name of a resource of a NIC; a text also for values out of range
  * @res_type: which
  *

@@ -382,6 +382,66 @@ TEST_F(fma, GNI_PostCqWrite__ERROR_RESOURCE__more_posts_than_the_queue_has_room_
 	RC(ERROR_RESOURCE, GNI_PostCqWrite(self->s.ep, &self->d));
 }
 
+/* ---- GNI_CtPostCqWrite: the codes are those of GNI_PostCqWrite ---- */
+
+TEST_F(fma, GNI_CtPostCqWrite__SUCCESS__three_values_in_order_and_one_event)
+{
+	gni_ct_cqw_post_descriptor_t second, third;
+	unsigned int i;
+
+	memset(&third, 0, sizeof(third));
+	third.ep_hndl = self->s.ep;
+	third.remote_mem_hndl = self->d.remote_mem_hndl;
+	third.cqwrite_value = 0x30;
+	second = third;
+	second.cqwrite_value = 0x20;
+	second.next_descr = &third;
+	cq_write(&self->d, 0x10);
+	self->d.next_descr = &second;
+	RC(SUCCESS, GNI_CtPostCqWrite(self->s.ep, &self->d));
+	REAPED();
+	EXPECT_EQ(GNI_RC_NOT_DONE, GNI_CqGetEvent(self->s.cq, &self->entry));
+	for (i = 1; i <= 3; i++) {
+		ASSERT_EQ(GNI_RC_SUCCESS, conf_event(self->s.rx, &self->entry));
+		EXPECT_EQ(i * 0x10, GNI_CQ_GET_DATA(self->entry));
+	}
+	EXPECT_EQ(GNI_RC_NOT_DONE, GNI_CqGetEvent(self->s.rx, &self->entry));
+}
+
+TEST_F(fma, GNI_CtPostCqWrite__INVALID_PARAM__handles_type_followers)
+{
+	gni_ct_cqw_post_descriptor_t second;
+
+	cq_write(&self->d, 1);
+	RC(INVALID_PARAM, GNI_CtPostCqWrite(NULL, &self->d));
+	RC(INVALID_PARAM, GNI_CtPostCqWrite(self->s.ep, NULL));
+	self->d.type = GNI_POST_FMA_PUT;
+	RC(INVALID_PARAM, GNI_CtPostCqWrite(self->s.ep, &self->d));
+	cq_write(&self->d, 1);
+	memset(&second, 0, sizeof(second));
+	second.ep_hndl = self->s.ep;
+	self->d.next_descr = &second;
+	RC(INVALID_PARAM, GNI_CtPostCqWrite(self->s.ep, &self->d));
+	second.remote_mem_hndl = self->d.remote_mem_hndl;
+	second.ep_hndl = NULL;
+	RC(INVALID_PARAM, GNI_CtPostCqWrite(self->s.ep, &self->d));
+	EXPECT_EQ(GNI_RC_NOT_DONE, GNI_CqGetEvent(self->s.rx, &self->entry));
+}
+
+TEST_F(fma, GNI_CtPostCqWrite__ERROR_RESOURCE__more_posts_than_the_queue_has_room_for)
+{
+	gni_post_descriptor_t many[8 * CONF_CQ_ENTRIES];
+	gni_return_t rc = GNI_RC_SUCCESS;
+	unsigned int n = 0;
+
+	cq_write(&self->d, 1);
+	while (rc == GNI_RC_SUCCESS && n < 8 * CONF_CQ_ENTRIES) {
+		many[n] = self->d;
+		rc = GNI_CtPostCqWrite(self->s.ep, &many[n++]);
+	}
+	RC(ERROR_RESOURCE, GNI_CtPostCqWrite(self->s.ep, &self->d));
+}
+
 /* ---- GNI_GetCompleted ---- */
 
 TEST_F(fma, GNI_GetCompleted__SUCCESS__the_pointer_that_was_posted)

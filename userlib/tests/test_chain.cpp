@@ -313,4 +313,59 @@ MODEL_TEST(refused_chains)
 	assert_int_equal(t.run(&gets.first), 0);
 }
 
+/* A chain of CQ writes: each value at its own target in order, one event at the source. */
+MODEL_TEST(chains_of_cq_writes)
+{
+	Three t;
+	gni_cq_entry_t e = 0;
+	Chain<gni_ct_cqw_post_descriptor_t> chain;
+	const auto write = [&](bool far, uint64_t value) {
+		gni_ct_cqw_post_descriptor_t d = {};
+
+		d.ep_hndl = far ? t.a.ep : t.to_c;
+		d.remote_mem_hndl = (far ? t.b : t.c).handle;
+		d.cqwrite_value = value;
+		chain.rest.push_back(d);
+	};
+	const auto expect = [&](gni_cq_handle_t cq, uint64_t value) {
+		assert_rc(SUCCESS, GNI_CqGetEvent(cq, &e));
+		assert_int_equal(GNI_CQ_GET_DATA(e), value);
+	};
+
+	chain.first = t.a.post(t.b, GNI_POST_CQWRITE, 8, 0, 0);
+	chain.first.cqwrite_value = 0xffff000000000001;
+	write(false, 2);
+	write(true, 3);
+	write(false, 0xffffabcdef123456);
+	gni_post_descriptor_t *d = chain.link(), *back = nullptr;
+	assert_rc(SUCCESS, GNI_CtPostCqWrite(t.a.ep, d));
+	assert_rc(SUCCESS, GNI_CqWaitEvent(t.a.source, 5000, &e));
+	assert_rc(SUCCESS, GNI_GetCompleted(t.a.source, e, &back));
+	assert_ptr_equal(back, d);
+	assert_rc(NOT_DONE, GNI_CqGetEvent(t.a.source, &e));
+	expect(t.b.remote, 1);
+	expect(t.b.remote, 3);
+	expect(t.c.remote, 2);
+	expect(t.c.remote, 0xabcdef123456);
+
+	/* A write that fails: the rest is left out, and the one event tells. */
+	assert_rc(SUCCESS, GNI_MemDeregister(t.c.nic, &t.c.handle));
+	assert_rc(SUCCESS, GNI_CtPostCqWrite(t.a.ep, d));
+	assert_rc(TRANSACTION_ERROR, GNI_CqWaitEvent(t.a.source, 5000, &e));
+	assert_rc(TRANSACTION_ERROR, GNI_GetCompleted(t.a.source, e, &back));
+	assert_ptr_equal(back, d);
+	expect(t.b.remote, 1);
+	assert_rc(NOT_DONE, GNI_CqGetEvent(t.b.remote, &e));
+
+	/* Silent: the status is in the descriptor when the call returns. */
+	d->cq_mode = GNI_CQMODE_SILENT;
+	assert_rc(SUCCESS, GNI_CtPostCqWrite(t.a.ep, d));
+	assert_int_equal(d->status, GNI_RC_TRANSACTION_ERROR);
+	expect(t.b.remote, 1);
+	chain.rest.back().next_descr = chain.rest.data(); /* without an end */
+	assert_rc(INVALID_PARAM, GNI_CtPostCqWrite(t.a.ep, d));
+	assert_rc(NOT_DONE, GNI_CqGetEvent(t.b.remote, &e));
+	assert_rc(NOT_DONE, GNI_CqGetEvent(t.a.source, &e));
+}
+
 TEST_MAIN("chained posts over the model")

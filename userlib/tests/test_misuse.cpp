@@ -93,6 +93,7 @@ int all_refuse(gni_cdm_handle_t cdm, gni_nic_handle_t nic, gni_cq_handle_t cq, g
 		GNI_CtPostFma(ep, &d),
 		GNI_PostRdma(ep, &d),
 		GNI_PostCqWrite(ep, &d),
+		GNI_CtPostCqWrite(ep, &d),
 		GNI_SmsgInit(ep, &mailbox, &mailbox),
 		GNI_SmsgSend(ep, &word, 4, nullptr, 0, 0),
 		GNI_SmsgSendWTag(ep, &word, 4, nullptr, 0, 0, 1),

@@ -97,6 +97,7 @@ std::vector<Case> posts(Objects &o)
 				GNI_PostRdma(o.ep, &o.d);
 		 }},
 		{"GNI_PostCqWrite", [&] { return wrong_type(o, GNI_POST_FMA_PUT), GNI_PostCqWrite(o.ep, &o.d); }},
+		{"GNI_CtPostCqWrite", [&] { return wrong_type(o, GNI_POST_FMA_PUT), GNI_CtPostCqWrite(o.ep, &o.d); }},
 		{"GNI_GetCompleted", [&] { return GNI_GetCompleted(o.cq, 0, &o.back); }},
 		{"GNI_GetCompleted", [&] { return GNI_GetCompleted(nullptr, 0, &o.back); }},
 	};
