@@ -60,13 +60,12 @@ def found_in(folders):
     return results
 
 
-def keep(known, found):
+def keep(found):
     """Put results into those of the tree."""
     if not found.mutations:
         raise mutations.MutationError(f"nothing was run in {found.path.parent}")
     kept = mutants.Results(TOP / mutations.FOLDER / mutants.RESULTS)
     kept.add(found)
-    kept.drop_old(known)
     kept.save()
 
 
@@ -102,7 +101,7 @@ def main():
             print(mutation_table.table(known, found_in(options.folders)), end="")
             return 0
         if options.command == "keep":
-            keep(known, found_in(options.folders))
+            keep(found_in(options.folders))
             return 0
         chosen = mutations.choose(known, options.names)
         if options.command == "run":

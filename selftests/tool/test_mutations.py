@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The list of mutations fits the code, and scripts/mutate.py does with it what it says."""
 
-import dataclasses
 import fcntl
 import re
 import tempfile
@@ -166,15 +165,6 @@ class Runs(unittest.TestCase):
             results = mutants.Results(Path(folder) / mutants.RESULTS)
             mutants.Run(shop, results, lambda line: None, named=True).all([about])
         self.assertEqual(results.mutations["kgni/one"].cases, ["cq: four_G09_G10", "cq: five_G10_to_G12", "cq: one"])
-
-    def test_results_of_other_mutations_are_dropped(self):
-        _, results = self.run_one(("cq",))
-        for name, mutation, left in (("kgni/one", self.mutation, ["kgni/one"]), ("kgni/one", SAMPLE, ["kgni/one"]),
-                                     ("kgni/one", dataclasses.replace(SAMPLE, replace="a != b"), []), ("kgni/two", self.mutation, [])):
-            kept = mutants.Results(results.path)
-            kept.add(results)
-            kept.drop_old({name: mutation})
-            self.assertEqual(list(kept.mutations), left)
 
     def test_table(self):
         _, results = self.run_one(("slow",))

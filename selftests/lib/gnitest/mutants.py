@@ -76,10 +76,6 @@ class Results:
             self.times.setdefault(layer, {}).update(times)
         self.mutations.update(other.mutations)
 
-    def drop_old(self, known):
-        """Leave out what is about mutations that are in no list, or have changed since."""
-        self.mutations = {name: result for name, result in self.mutations.items() if name in known and result.digest == known[name].digest()}
-
     def save(self):
         """At once after each result, so that a call that was ended goes on."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
