@@ -885,13 +885,18 @@ typedef enum gni_statistic {
 
 /* ---- Handles ---- */
 
-typedef struct gni_nic *gni_nic_handle_t;   /* attached NIC */
-typedef struct gni_cdm *gni_cdm_handle_t;   /* communication domain */
-typedef struct gni_ep *gni_ep_handle_t;     /* endpoint */
-typedef struct gni_cq *gni_cq_handle_t;     /* completion queue */
-typedef struct gni_err *gni_err_handle_t;   /* error subscription */
-typedef struct gni_msgq *gni_msgq_handle_t; /* message queue */
-typedef struct gni_ce *gni_ce_handle_t;     /* collective channel */
+typedef struct gni_nic *gni_nic_handle_t;       /* attached NIC */
+typedef struct gni_cdm *gni_cdm_handle_t;       /* communication domain */
+typedef struct gni_ep *gni_ep_handle_t;         /* endpoint */
+typedef struct gni_cq *gni_cq_handle_t;         /* completion queue */
+typedef struct gni_err *gni_err_handle_t;       /* error subscription */
+typedef struct gni_msgq *gni_msgq_handle_t;     /* message queue */
+typedef struct gni_ce *gni_ce_handle_t;         /* collective channel */
+typedef struct gni_dqueue *gni_dqueue_handle_t; /* distributed queue */
+
+/* Attributes of a distributed queue: nobody outside shows their members. */
+typedef struct gni_dqueue_in_attr gni_dqueue_in_attr_t;
+typedef struct gni_dqueue_out_attr gni_dqueue_out_attr_t;
 
 /* ---- Structures ---- */
 
@@ -3361,6 +3366,81 @@ gni_return_t GNI_CtPostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_
  * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
  */
 gni_return_t GNI_CtPostCqWrite(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
+
+/**
+ * GNI_DqueueInit() - make a distributed queue
+ * @nic_hndl: attached NIC
+ * @in_attrs: what is asked for
+ * @out_attrs: not touched
+ * @dqueue: not touched
+ *
+ * Distributed queues are not there: what their attributes hold is not public.
+ *
+ * Context: Any.
+ *
+ * Return:
+ * * %GNI_RC_ILLEGAL_OP - always
+ */
+gni_return_t GNI_DqueueInit(gni_nic_handle_t nic_hndl, gni_dqueue_in_attr_t *in_attrs, gni_dqueue_out_attr_t *out_attrs,
+			    gni_dqueue_handle_t *dqueue);
+
+/**
+ * GNI_DqueueFini() - end a distributed queue
+ * @dqueue: queue
+ *
+ * Distributed queues are not there: what their attributes hold is not public.
+ *
+ * Context: Any.
+ *
+ * Return:
+ * * %GNI_RC_ILLEGAL_OP - always
+ */
+gni_return_t GNI_DqueueFini(gni_dqueue_handle_t dqueue);
+
+/**
+ * GNI_DqueueConnect() - connect a distributed queue to its peers
+ * @dqueue: queue
+ * @attrs: attributes of the peers
+ * @nattrs: elements of @attrs
+ *
+ * Distributed queues are not there: what their attributes hold is not public.
+ *
+ * Context: Any.
+ *
+ * Return:
+ * * %GNI_RC_ILLEGAL_OP - always
+ */
+gni_return_t GNI_DqueueConnect(gni_dqueue_handle_t dqueue, gni_dqueue_out_attr_t *attrs, uint32_t nattrs);
+
+/**
+ * GNI_DqueuePut() - put data into the queue of a peer
+ * @dqueue: queue
+ * @data: data
+ * @length: bytes
+ * @pe_addr: address of the peer
+ * @inst_id: instance id of the peer
+ *
+ * Distributed queues are not there: what their attributes hold is not public.
+ *
+ * Context: Any.
+ *
+ * Return:
+ * * %GNI_RC_ILLEGAL_OP - always
+ */
+gni_return_t GNI_DqueuePut(gni_dqueue_handle_t dqueue, void *data, uint32_t length, uint32_t pe_addr, uint32_t inst_id);
+
+/**
+ * GNI_DqueueProgress() - move a distributed queue on
+ * @dqueue: queue
+ *
+ * Distributed queues are not there: what their attributes hold is not public.
+ *
+ * Context: Any.
+ *
+ * Return:
+ * * %GNI_RC_ILLEGAL_OP - always
+ */
+gni_return_t GNI_DqueueProgress(gni_dqueue_handle_t dqueue);
 
 /**
  * gni_dev_res_to_str() - name of a resource of a NIC; a text also for values out of range

@@ -271,4 +271,43 @@ TEST_F(nic, GNI_ResetNicStat__INVALID_PARAM__handle_or_counter)
 	RC(INVALID_PARAM, GNI_ResetNicStat(self->s.nic, (gni_statistic_t)1000));
 }
 
+/* ---- Distributed queues: declared, and refused ---- */
+
+TEST_F(nic, GNI_DqueueInit__ILLEGAL_OP__no_such_queues)
+{
+	gni_dqueue_handle_t queue = NULL;
+
+	RC(ILLEGAL_OP, GNI_DqueueInit(self->s.nic, NULL, NULL, &queue));
+	EXPECT_EQ(NULL, queue);
+}
+
+TEST_F(nic, GNI_DqueueFini__ILLEGAL_OP__no_such_queues)
+{
+	gni_dqueue_handle_t queue = NULL;
+
+	RC(ILLEGAL_OP, GNI_DqueueFini(queue));
+}
+
+TEST_F(nic, GNI_DqueueConnect__ILLEGAL_OP__no_such_queues)
+{
+	gni_dqueue_handle_t queue = NULL;
+
+	RC(ILLEGAL_OP, GNI_DqueueConnect(queue, NULL, 0));
+}
+
+TEST_F(nic, GNI_DqueuePut__ILLEGAL_OP__no_such_queues)
+{
+	gni_dqueue_handle_t queue = NULL;
+	uint64_t word = 1;
+
+	RC(ILLEGAL_OP, GNI_DqueuePut(queue, &word, sizeof(word), 0, 0));
+}
+
+TEST_F(nic, GNI_DqueueProgress__ILLEGAL_OP__no_such_queues)
+{
+	gni_dqueue_handle_t queue = NULL;
+
+	RC(ILLEGAL_OP, GNI_DqueueProgress(queue));
+}
+
 TEST_HARNESS_MAIN

@@ -8,6 +8,22 @@
 #include <set>
 #include <vector>
 
+/* Programs may link against distributed queues; nothing is done and nothing is stored. */
+TEST(no_distributed_queues)
+{
+	Session s;
+	auto *const untouched = reinterpret_cast<gni_dqueue_handle_t>(&s);
+	gni_dqueue_handle_t queue = untouched;
+	uint64_t word = 1;
+
+	assert_rc(ILLEGAL_OP, GNI_DqueueInit(s.nic, nullptr, nullptr, &queue));
+	assert_ptr_equal(queue, untouched);
+	assert_rc(ILLEGAL_OP, GNI_DqueueConnect(queue, nullptr, 0));
+	assert_rc(ILLEGAL_OP, GNI_DqueuePut(queue, &word, sizeof(word), 0, 0));
+	assert_rc(ILLEGAL_OP, GNI_DqueueProgress(queue));
+	assert_rc(ILLEGAL_OP, GNI_DqueueFini(queue));
+}
+
 TEST(null_and_garbage_handles)
 {
 	Session s;
