@@ -204,6 +204,11 @@ std::vector<Case> services(Objects &o)
 		{"GNI_SetBIConfig", [&] { return GNI_SetBIConfig(7, 1, 1, 0); }},
 		{"GNI_GetBIConfig", [&] { return GNI_GetBIConfig(0, nullptr); }},
 		{"GNI_BISyncWait", [&] { return GNI_BISyncWait(7, 1); }},
+		{"GNI_DqueueInit", [&] { return GNI_DqueueInit(nullptr, nullptr, nullptr, nullptr); }},
+		{"GNI_DqueueConnect", [&] { return GNI_DqueueConnect(nullptr, nullptr, 0); }},
+		{"GNI_DqueuePut", [&] { return GNI_DqueuePut(nullptr, nullptr, 0, 0, 0); }},
+		{"GNI_DqueueProgress", [&] { return GNI_DqueueProgress(nullptr); }},
+		{"GNI_DqueueFini", [&] { return GNI_DqueueFini(nullptr); }},
 	};
 }
 
