@@ -260,7 +260,7 @@ struct alignas(64) CeSlot {
 	std::atomic<uint64_t> posting_at;                  /* CqSlot::produced before that last event */
 	std::atomic<uint64_t> instance[ARIES_CE_CHILDREN]; /* NodeSlot::ce_instance of the child, once known */
 	std::atomic<uint32_t> place[ARIES_CE_CHILDREN];    /* index of that instance */
-	/* Serials of parent and child engines when the edge was made, 0 without an edge: see Ce::make_edges(). */
+	/* Serials of parent and child engines when the edge was made, 0 without an edge: see CeEdges::make(). */
 	std::atomic<uint32_t> parent_edge;
 	std::atomic<uint32_t> child_edge[ARIES_CE_CHILDREN];
 	std::atomic<uint32_t> ecc_hit;   /* children whose contribution has wrong bits */

@@ -128,7 +128,7 @@ try {
 	incoming_.push_back({config_.host, Happened::Forsaken, {bytes.begin(), bytes.end()}});
 	arrived_.notify_one();
 } catch (const std::bad_alloc &) {
-	Ce::mark(core_.segment.node(engine.node).ce[engine.engine], serial);
+	CeEdges::mark(core_.segment.node(engine.node).ce[engine.engine], serial);
 }
 
 /* A contribution from another host. It is either refused at once, or its response is the outcome. */

@@ -138,7 +138,7 @@ void Engines::end_parent_edge(CePlace at, const EngineNews &news) noexcept
 	const bool used = above->arrived.load() >> index & 1;
 
 	if (known_there || used)
-		Ce::mark(*above, serial);
+		CeEdges::mark(*above, serial);
 	else
 		clear_edge(ce_parent_place(parent), index, serial, edge);
 }
@@ -155,7 +155,7 @@ try {
 		cleared_.push_back({at, index, serial, now_ns() + CE_ABSENT_LEASES * core_.members.lease_ns()});
 	slot(at).child_edge[index].compare_exchange_strong(edge, 0);
 } catch (const std::bad_alloc &) {
-	Ce::mark(slot(at), serial);
+	CeEdges::mark(slot(at), serial);
 }
 
 /* A child came and went before this host had news of it: its parent here must not wait for it for ever. */
@@ -178,7 +178,7 @@ void Engines::sweep(uint64_t now) noexcept
 		const bool over = ce.serial.load() != one.serial || ce.child_edge[one.index].load();
 
 		if (!over && now > one.due)
-			Ce::mark(slot(one.above), one.serial);
+			CeEdges::mark(slot(one.above), one.serial);
 		return over || now > one.due;
 	});
 }
@@ -197,7 +197,7 @@ void Engines::end_child_edges(CePlace at, const EngineNews &news) noexcept
 		const uint32_t serial = below->serial.load(), edge = below->parent_edge.load();
 
 		if (edge && (edge != news.serial || news.broken == news.serial))
-			Ce::mark(*below, serial);
+			CeEdges::mark(*below, serial);
 	}
 }
 

@@ -16,7 +16,7 @@ namespace aries
  * News of engines, and of the processes that collectives rely on, between hosts. The state of other hosts' engines is
  * kept in the slots of the carried nodes, where sweeps and members that enable engines find it.
  *
- * For two engines on two hosts, the parent's host decides whether there is an edge (Ce::make_edges()), and the child's
+ * For two engines on two hosts, the parent's host decides whether there is an edge (CeEdges::make()), and the child's
  * host follows.
  */
 class Engines

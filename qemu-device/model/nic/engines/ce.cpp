@@ -251,7 +251,7 @@ uint8_t Ce::climb(Step &step) noexcept
 /* A tree that has lost a member or a packet is of no more use: the others learn it from broken, which no lock keeps. */
 void Ce::fail(CePlace at, uint32_t serial, uint8_t status, Step &step) noexcept
 {
-	mark(slot(at), serial);
+	CeEdges::mark(slot(at), serial);
 	(void)end_pending(at, serial, status, Patience::LONG, step);
 }
 
@@ -299,7 +299,7 @@ void Ce::scatter(const Step &root) noexcept
 		} else if (CePlace child; !ce_given_by_engine(delivery.given, child)) {
 			deliver(at, delivery);
 		} else if (depth > CE_LEVELS) {
-			mark(child);
+			edges_.mark(child);
 		} else {
 			hand_down(at, delivery, step);
 			if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]]
@@ -364,7 +364,7 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	const CeLock lock(core_, at);
 
 	if (!lock.held()) {
-		mark(at);
+		edges_.mark(at);
 		return;
 	}
 	if (!ce_enabled(ce) || !ce_parent_is(ce.parent.load(), from, delivery.index))

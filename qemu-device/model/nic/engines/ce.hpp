@@ -9,129 +9,10 @@
 
 #include "fabric/flight.hpp"
 #include "fabric/seglock.hpp"
-#include "nic/core/drain.hpp"
-#include "nic/core/ecc.hpp"
-#include "nic/tables/cq.hpp"
+#include "nic/engines/ce_losses.hpp"
 
 namespace aries
 {
-
-enum CeChildKind : uint64_t { CE_CHILD_UNUSED = 0, CE_CHILD_ENGINE = 1, CE_CHILD_ENDPOINT = 2 };
-
-inline constexpr uint16_t CE_SOURCE_ENGINE = 0x8000; /* CeContribution::source of an engine */
-inline constexpr uint64_t CE_ABSENT_LEASES = 20;     /* for a process or an engine to come */
-inline constexpr unsigned int CE_LEVELS = 8;         /* of a tree; three cover most systems (N22) */
-
-/** Children of an engine as bits. */
-constexpr uint32_t ce_all_children(uint64_t ctl)
-{
-	const uint64_t count = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
-
-	return count >= ARIES_CE_CHILDREN ? UINT32_MAX : (uint32_t(1) << count) - 1;
-}
-
-/** What the lock of an engine protects. */
-class CeBlock
-{
-public:
-	explicit CeBlock(CeSlot &ce) noexcept : ce_(ce) {}
-
-	std::atomic<uint32_t> &lock() noexcept { return ce_.lock; }
-	/* The holder died in Ce::settle()? Then its outcome stands once the first child is owed it. */
-	bool repair() noexcept
-	{
-		ce_.arrived.fetch_and(~ce_.owed.load());
-		if (ce_.sent.load() && ce_.arrived.load() != ce_all_children(ce_.ctl.load()))
-			ce_.sent.store(0);
-		return true;
-	}
-
-private:
-	CeSlot &ce_;
-};
-
-/** An engine of the fabric. */
-struct CePlace {
-	uint32_t node;
-	uint32_t engine;
-
-	bool operator==(const CePlace &) const = default;
-};
-
-/** CE_PARENT and CE_CHILD as places; engine 0 for an endpoint. */
-inline CePlace ce_parent_place(uint64_t word)
-{
-	return {uint32_t(field(word, ARIES_CE_PARENT_PE_MASK)), uint32_t(field(word, ARIES_CE_PARENT_CE_MASK))};
-}
-
-inline CePlace ce_child_place(uint64_t word)
-{
-	return {uint32_t(field(word, ARIES_CE_CHILD_PE_MASK)), uint32_t(field(word, ARIES_CE_CHILD_CE_MASK))};
-}
-
-inline bool ce_child_is_engine(uint64_t word)
-{
-	return field(word, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE;
-}
-
-/** The engine that has given a partial result; false for an endpoint. */
-inline bool ce_given_by_engine(const CeContribution &given, CePlace &engine)
-{
-	engine = {given.node, given.source & ~uint32_t(CE_SOURCE_ENGINE)};
-	return given.source & CE_SOURCE_ENGINE;
-}
-
-/** Whether CE_PARENT @word names @at as the parent, with us as its child @index. */
-inline bool ce_parent_is(uint64_t word, CePlace at, uint32_t index)
-{
-	const CePlace place = ce_parent_place(word);
-
-	return (word & ARIES_CE_PARENT_VALID_MASK) && place.node == at.node && place.engine == at.engine &&
-	       field(word, ARIES_CE_PARENT_INDEX_MASK) == index;
-}
-
-/** An error of one bit, or @twice of two, in the part of child @index; false if the engine has no such child. */
-inline bool ce_hit(CeSlot &ce, uint32_t index, bool twice)
-{
-	const uint64_t ctl = ce.ctl.load();
-	const uint32_t bit = uint32_t(1) << index;
-
-	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK) || !(ce_all_children(ctl) & bit))
-		return false;
-	if (twice)
-		ce.ecc_twice.fetch_or(bit);
-	ce.ecc_hit.fetch_or(bit);
-	return true;
-}
-
-inline bool ce_enabled(const CeSlot &ce)
-{
-	return ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK;
-}
-
-/** Whether its parent or one of its children, engine or endpoint, is at a place that @which says true of. */
-template <typename Which> bool ce_has_neighbour(const CeSlot &ce, Which &&which)
-{
-	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK), parent = ce.parent.load();
-
-	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
-		if (which(ce_child_place(ce.child[i].load())))
-			return true;
-	}
-	return (parent & ARIES_CE_PARENT_VALID_MASK) && which(ce_parent_place(parent));
-}
-
-/** Whether somebody waits for an outcome. */
-inline bool ce_pending(const CeSlot &ce)
-{
-	return ce.arrived.load() || ce.owed.load() || ce.delivering.load();
-}
-
-/** Whether an engine that is enabled belongs to a tree of no more use. */
-inline bool ce_broken(const CeSlot &ce)
-{
-	return ce.broken.load() == ce.serial.load();
-}
 
 /** The lock of an engine, in a visit to its node: who drains that waits for holders. */
 class CeLock
@@ -172,7 +53,7 @@ struct CeSender {
 class Ce
 {
 public:
-	explicit Ce(Core &core) noexcept : core_(core) {}
+	explicit Ce(Core &core) noexcept : core_(core), edges_(core), losses_(core, edges_) {}
 
 	/** What takes packets to other hosts; before anything is sent there. */
 	void set_beyond(CeBeyond &beyond) noexcept { beyond_ = &beyond; }
@@ -216,20 +97,13 @@ public:
 	/** Whether the outcome of a contribution from another host is still to come. */
 	bool owes(CePlace at, uint32_t index, uint64_t handle) noexcept;
 
-	/** Without the lock: a member that is stopped may have it. A configuration that came since is another one. */
-	static void mark(CeSlot &ce, uint32_t serial) noexcept;
-
 	/** Finds members that are lost, in all trees, and ends what waits for them with an error. Call it regularly. */
 	void sweep(uint64_t now) noexcept;
-	/** Our engine has been enabled: makes the edges to the neighbours that are. */
-	void make_edges(uint32_t engine) noexcept;
 	/**
 	 * Ends what is pending in our engine with @status. False: a member that does not run has the lock, and
 	 * something may be pending still.
 	 */
 	bool abandon(uint32_t engine, uint8_t status, Patience patience) noexcept;
-	/** Our engine is about to leave its tree: what waits for it elsewhere is ended by the next sweep. */
-	void mark_neighbours(uint32_t engine) noexcept;
 
 private:
 	struct Delivery {
@@ -270,16 +144,10 @@ private:
 	bool end_pending(CePlace at, uint32_t serial, uint8_t status, Patience patience, Step &step) noexcept;
 	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;
 	void examine(CePlace at, uint64_t now) noexcept;
-	bool lost(CePlace at, CeSlot &ce, uint64_t now) noexcept;
-	bool edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) const noexcept;
-	bool neighbours_lost(CePlace at, const CeSlot &ce, uint64_t now) const noexcept;
-	bool far_neighbour_lost(const CeSlot &ce, const CeSlot &neighbour, uint64_t now) const noexcept;
-	bool instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) noexcept;
-	bool find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept;
-	bool node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept;
-	void mark(CePlace at) noexcept;
 
 	Core &core_;
+	CeEdges edges_;
+	CeLosses losses_;
 	CeBeyond *beyond_ = nullptr;
 	std::mutex late_mutex_;                          /* protects late_ */
 	std::vector<std::pair<CePlace, Delivery>> late_; /* outcomes that are to come twice */
@@ -289,7 +157,7 @@ private:
 class CeTable
 {
 public:
-	CeTable(Core &core, Ce &ce, Drain &drain) noexcept : core_(core), ce_(ce), drain_(drain) {}
+	CeTable(Core &core, Ce &ce, Drain &drain) noexcept : core_(core), edges_(core), ce_(ce), drain_(drain) {}
 
 	/**
 	 * CE_CTL; false, without effect, if the values make no sense together, or the last drain is not done.
@@ -325,6 +193,7 @@ private:
 	}
 
 	Core &core_;
+	CeEdges edges_;
 	Ce &ce_;
 	Drain &drain_;
 	Leaving<ARIES_CE_CHANNELS> leaving_;

@@ -61,7 +61,7 @@ void Ce::came_down(CePlace at, uint32_t serial, uint64_t sent, CeOutcome outcome
 
 		outcome.at_ns += NIC_PIPELINE_NS;
 		if (!lock.held())
-			mark(ce, serial);
+			CeEdges::mark(ce, serial);
 		else if (ce_enabled(ce) && ce.serial.load() == serial && ce.sent.load() && ce.sent_serial == sent)
 			settle(at, ce, outcome, step);
 	}

@@ -91,7 +91,7 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 			core_.segment.node(uint32_t(field(parent, ARIES_CE_PARENT_PE_MASK))).generation.load());
 	ce.serial.fetch_add(1);
 	ce.ctl.store(ctl);
-	ce_.make_edges(engine);
+	edges_.make(engine);
 	return true;
 }
 
@@ -105,7 +105,7 @@ void CeTable::disable(uint32_t engine, uint8_t status) noexcept
 	     i++)
 		usleep(500);
 	(void)ce_.abandon(engine, status, Patience::LONG);
-	ce_.mark_neighbours(engine);
+	edges_.mark_neighbours(engine);
 	/* Without the lock: a peer that is stopped may hold it. What it leaves then is ended with the drain. */
 	ce.ctl.store(0, std::memory_order_seq_cst);
 	ce.serial.fetch_add(1);

@@ -5,7 +5,7 @@
  * not reach the new one. Therefore an edge names the configurations at its two ends, and whoever of them comes second
  * makes it. Of engines on two hosts the gateways make it, from what they tell each other: gateway/engines.cpp.
  */
-#include "nic/engines/ce.hpp"
+#include "nic/engines/ce_edges.hpp"
 #include "nic/target/visit.hpp"
 
 namespace aries
@@ -43,7 +43,7 @@ void make_far_edge(std::atomic<uint32_t> &child_edge, const CeSlot &below)
 
 } // namespace
 
-void Ce::make_edges(uint32_t engine) noexcept
+void CeEdges::make(uint32_t engine) noexcept
 {
 	const CePlace at = {core_.node, engine};
 	CeSlot &ce = slot(at);
@@ -77,7 +77,7 @@ void Ce::make_edges(uint32_t engine) noexcept
  * A neighbour that is not enabled yet is not lost. But once somebody waits for a result all engines are supposed to be
  * there, and one that is broken without an edge will not get one.
  */
-bool Ce::edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) const noexcept
+bool CeEdges::edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) const noexcept
 {
 	if (edge)
 		return neighbour.serial.load() != edge || ce_broken(neighbour);
@@ -88,12 +88,12 @@ bool Ce::edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) con
  * One of another host: what ends the edge its gateway finds out, and marks ours. Without an edge what is known of the
  * neighbour may be old, so it gets some time.
  */
-bool Ce::far_neighbour_lost(const CeSlot &ce, const CeSlot &neighbour, uint64_t now) const noexcept
+bool CeEdges::far_neighbour_lost(const CeSlot &ce, const CeSlot &neighbour, uint64_t now) const noexcept
 {
 	return now > ce.enabled_ns.load() + CE_ABSENT_LEASES * core_.members.lease_ns() && edge_lost(ce, neighbour, 0);
 }
 
-bool Ce::neighbours_lost(CePlace at, const CeSlot &ce, uint64_t now) const noexcept
+bool CeEdges::neighbours_lost(CePlace at, const CeSlot &ce, uint64_t now) const noexcept
 {
 	const uint64_t parent = ce.parent.load();
 	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
@@ -121,7 +121,7 @@ bool Ce::neighbours_lost(CePlace at, const CeSlot &ce, uint64_t now) const noexc
 	return edge_lost(ce, above, ce.parent_edge.load()) || (ce.sent.load() && !ce_enabled(above));
 }
 
-void Ce::mark_neighbours(uint32_t engine) noexcept
+void CeEdges::mark_neighbours(uint32_t engine) noexcept
 {
 	const CeSlot &ce = slot({core_.node, engine});
 	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
@@ -138,7 +138,7 @@ void Ce::mark_neighbours(uint32_t engine) noexcept
 	}
 }
 
-void Ce::mark(CeSlot &ce, uint32_t serial) noexcept
+void CeEdges::mark(CeSlot &ce, uint32_t serial) noexcept
 {
 	uint32_t last = ce.broken.load();
 
@@ -146,7 +146,7 @@ void Ce::mark(CeSlot &ce, uint32_t serial) noexcept
 		;
 }
 
-void Ce::mark(CePlace at) noexcept
+void CeEdges::mark(CePlace at) noexcept
 {
 	CeSlot &ce = slot(at);
 	const uint32_t serial = ce.serial.load();
