@@ -10,11 +10,6 @@ namespace aries::net
 namespace
 {
 
-constexpr double ROUTER_HZ = 875e6;               // in whose cycles stalls are counted (P02)
-constexpr double FLIT_BYTES = 6;                  // 48 bits (P02)
-constexpr double LINK_FLIT_BYTES = 60.0 / 9;      // on a link, where nine flits go as ten (P07)
-constexpr uint32_t CHANNELS = ARIES_RTR_IN_STALL; // elements of flits, and of stalls
-
 /* The shortest text that is read back as the same number; 1e5 as 100000, as the format's readers take both. */
 std::string text_of(double value)
 {
@@ -83,12 +78,12 @@ struct TileMetric {
 
 double sum(const TileSample &tile, uint32_t first)
 {
-	return static_cast<double>(sum_of(tile.counters, first, CHANNELS));
+	return static_cast<double>(sum_of(tile.counters, first));
 }
 
 double bytes(const TileSample &tile, uint32_t first)
 {
-	return sum(tile, first) * (tile.connected ? LINK_FLIT_BYTES : FLIT_BYTES);
+	return sum(tile, first) * flit_bytes(tile);
 }
 
 constexpr TileMetric TILE_METRICS[] = {

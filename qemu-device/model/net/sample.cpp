@@ -31,11 +31,19 @@ void add_tiles(Sample &sample, const FabricView &view, uint32_t router, uint64_t
 
 } // namespace
 
-uint64_t sum_of(const TileCounters &counters, uint32_t first, uint32_t count) noexcept
+uint64_t sum_of(const TileCounters &counters, uint32_t first) noexcept
 {
+	constexpr uint32_t CHANNELS = ARIES_RTR_IN_STALL; // that flits and stalls have an element each for
 	const auto begin = counters.begin() + first;
 
-	return std::accumulate(begin, begin + count, uint64_t{0});
+	return std::accumulate(begin, begin + CHANNELS, uint64_t{0});
+}
+
+double flit_bytes(const TileSample &tile) noexcept
+{
+	constexpr double FLIT_BYTES = 6, OF_A_LINK = 10.0 / 9;
+
+	return tile.connected ? FLIT_BYTES * OF_A_LINK : FLIT_BYTES;
 }
 
 Sample sample_of(const FabricView &view)

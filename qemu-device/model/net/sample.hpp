@@ -50,8 +50,14 @@ struct Sample {
 /** Now. Routers at which nothing was ever booked, counted or changed have no tiles here. */
 Sample sample_of(const FabricView &view);
 
-/** Sum of some elements of a tile's counters, as all virtual channels of enum aries_rtr_counter. */
-uint64_t sum_of(const TileCounters &counters, uint32_t first, uint32_t count) noexcept;
+/** In whose cycles stalls are counted (P02). */
+inline constexpr double ROUTER_HZ = 875e6;
+
+/** Sum over the virtual channels, from an element of enum aries_rtr_counter on. */
+uint64_t sum_of(const TileCounters &counters, uint32_t first) noexcept;
+
+/** Bytes of one flit of a tile: six, and on a link, where nine flits go as ten, a ninth more (P02, P07). */
+double flit_bytes(const TileSample &tile) noexcept;
 
 } // namespace aries::net
 

@@ -14,11 +14,6 @@ namespace aries::net
 namespace
 {
 
-constexpr uint32_t CHANNELS = ARIES_RTR_IN_STALL; // elements of flits, and of stalls
-constexpr double LINK_FLIT_BYTES = 60.0 / 9;      // nine flits go as ten of six bytes (P07)
-constexpr double FLIT_BYTES = 6;                  // P02
-constexpr double ROUTER_HZ = 875e6;               // P02
-
 const std::vector<TopColumn> LINK_COLUMNS = {
 	{"LINK", 9, false},      {"FROM", 10, false},   {"KIND", 6, false},     {"TO", 9, false},
 	{"STATE", 9, false},     {"LANES", 5, true},    {"OUT MB/s", 10, true}, {"IN MB/s", 10, true},
@@ -54,8 +49,8 @@ public:
 	double more(const TileSample &now, uint32_t first) const
 	{
 		const TileSample *was = find(now);
-		const uint64_t is = sum_of(now.counters, first, CHANNELS);
-		const uint64_t then = was ? sum_of(was->counters, first, CHANNELS) : 0;
+		const uint64_t is = sum_of(now.counters, first);
+		const uint64_t then = was ? sum_of(was->counters, first) : 0;
 
 		/* A fabric that was made anew has begun at zero. */
 		return static_cast<double>(is >= then ? is - then : is);
@@ -96,7 +91,7 @@ void add_links(TopView &view, const Sample &now, const Before &before, double se
 	for (const TileSample &tile : now.tiles) {
 		if (!tile.connected)
 			continue;
-		const double megabytes = LINK_FLIT_BYTES / 1e6 / seconds;
+		const double megabytes = flit_bytes(tile) / 1e6 / seconds;
 		const double waited = before.more(tile, ARIES_RTR_IN_STALL) + before.more(tile, ARIES_RTR_OUT_STALL);
 
 		view.rows.push_back({end_text(tile.name.router, tile.name.tile), tile.router, tile.kind,
@@ -111,24 +106,24 @@ void add_links(TopView &view, const Sample &now, const Before &before, double se
 	}
 }
 
-/* Neighbours share their tiles, so a node has what passes those of its router's quad. */
+/* Bytes. Neighbours share their tiles, so a node has what passes those of its router's quad. */
 double at_nics(const Sample &now, const Before &before, const NodeSample &node, uint32_t first)
 {
 	constexpr uint32_t SHARE = chip::ARIES.tiles.share_tiles;
 	const uint32_t begin = FIRST_PROCESSOR + node.place % NICS_PER_ROUTER / chip::ARIES.tiles.share_nics * SHARE;
-	double flits = 0;
+	double bytes = 0;
 
 	for (const TileSample &tile : now.tiles) {
 		if (tile.name.router == node.place / NICS_PER_ROUTER && tile.name.tile >= begin &&
 		    tile.name.tile < begin + SHARE)
-			flits += before.more(tile, first);
+			bytes += before.more(tile, first) * flit_bytes(tile);
 	}
-	return flits;
+	return bytes;
 }
 
 void add_nodes(TopView &view, const Sample &now, const Before &before, double seconds)
 {
-	const double megabytes = FLIT_BYTES / 1e6 / seconds;
+	const double megabytes = 1 / 1e6 / seconds;
 
 	for (const NodeSample &node : now.members) {
 		view.rows.push_back({std::to_string(node.node), node.cname, node.state,
