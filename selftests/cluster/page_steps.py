@@ -96,6 +96,8 @@ PAGES = {
         "$ .build/model/net/aries-net counters 96 4": Step(r"AR_RTR"),
         "$ .build/model/net/aries-net fail link 96:4": Step(r"^"),
         "$ .build/model/net/aries-net links": Step(r"96:4"),
+        "$ .build/model/net/aries-net top --tables 1 --sort out --filter blue": Step(r"REPLAYS/s"),
+        "$ .build/model/net/aries-net serve": Step(r"http://127\.0\.0\.1:9418/metrics\?token=[0-9a-f]{32}", through="timeout 3 COMMAND || true"),
     }),
     "aries-hss": Page({
         "$ scripts/cluster up -n 3 --machine aries:groups=4 --place spread": Step(UP),

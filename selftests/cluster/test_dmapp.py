@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """libdmapp in jobs on nodes: every family of functions between PEs of several nodes, and of one."""
 
-import os
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
-
 from opengni import host
+from gnitest.staged import compiled
 from gnitest.testing import ClusterCase
 
 SOURCE = host.TOP / "selftests/dmapp/whole.c"
@@ -20,14 +15,9 @@ class Dmapp(ClusterCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = Path(tempfile.mkdtemp(prefix="opengni-dmapp-"))
-        cls.addClassCleanup(shutil.rmtree, folder)
-        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "cray-dmapp"], text=True, env={
-            **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(host.BUILD / "stage"), "PKG_CONFIG_PATH": str(host.BUILD / "stage/usr/lib/pkgconfig")}).split()
-        program = folder / "whole"
-        subprocess.run(["cc", "-std=c99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, SOURCE, *flags], check=True)
+        program = compiled(SOURCE, "cray-dmapp", "-D_GNU_SOURCE")
         for node in range(cls.NODES):
-            done = cls.cluster.run(node, "cat >/whole && chmod +x /whole", stdin=program.read_bytes())
+            done = cls.cluster.run(node, "cat >/whole && chmod +x /whole", stdin=program)
             assert done.code == 0, done
 
     def whole(self, npes, per_node):

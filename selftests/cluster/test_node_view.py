@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A node as programs of the field read it: librca, rca-helper and names, on nodes at places of a machine."""
 
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
 from opengni import host
+from gnitest.staged import compiled
 from gnitest.testing import ClusterCase
 
 SOURCE = host.TOP / "selftests/node/nodes.c"
@@ -24,13 +20,7 @@ class NodeView(ClusterCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = Path(tempfile.mkdtemp(prefix="opengni-node-view-"))
-        cls.addClassCleanup(shutil.rmtree, folder)
-        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "cray-rca"], text=True, env={
-            **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(host.BUILD / "stage"), "PKG_CONFIG_PATH": str(host.BUILD / "stage/usr/lib/pkgconfig")}).split()
-        program = folder / "nodes"
-        subprocess.run(["cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, SOURCE, *flags], check=True)
-        cls.program = program.read_bytes()
+        cls.program = compiled(SOURCE, "cray-rca")
 
     def put(self, node):
         self.succeed(self.cluster.run(node, "cat >/nodes && chmod +x /nodes", stdin=self.program))

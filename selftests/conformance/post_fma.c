@@ -368,17 +368,25 @@ TEST_F(fma, GNI_PostCqWrite__INVALID_PARAM__handle_type_memory)
 	RC(INVALID_PARAM, GNI_PostCqWrite(self->s.ep, &self->d));
 }
 
+/* Posts copies of a write, as many as there is room for, or 8 * CONF_CQ_ENTRIES. */
+static void cq_writes(gni_ep_handle_t ep, const gni_post_descriptor_t *write, gni_post_descriptor_t *many,
+		      gni_return_t (*post)(gni_ep_handle_t, gni_post_descriptor_t *))
+{
+	unsigned int n;
+
+	for (n = 0; n < 8 * CONF_CQ_ENTRIES; n++) {
+		many[n] = *write;
+		if (post(ep, &many[n]) != GNI_RC_SUCCESS)
+			return;
+	}
+}
+
 TEST_F(fma, GNI_PostCqWrite__ERROR_RESOURCE__more_posts_than_the_queue_has_room_for)
 {
 	gni_post_descriptor_t many[8 * CONF_CQ_ENTRIES];
-	gni_return_t rc = GNI_RC_SUCCESS;
-	unsigned int n = 0;
 
 	cq_write(&self->d, 1);
-	while (rc == GNI_RC_SUCCESS && n < 8 * CONF_CQ_ENTRIES) {
-		many[n] = self->d;
-		rc = GNI_PostCqWrite(self->s.ep, &many[n++]);
-	}
+	cq_writes(self->s.ep, &self->d, many, GNI_PostCqWrite);
 	RC(ERROR_RESOURCE, GNI_PostCqWrite(self->s.ep, &self->d));
 }
 
@@ -431,14 +439,9 @@ TEST_F(fma, GNI_CtPostCqWrite__INVALID_PARAM__handles_type_followers)
 TEST_F(fma, GNI_CtPostCqWrite__ERROR_RESOURCE__more_posts_than_the_queue_has_room_for)
 {
 	gni_post_descriptor_t many[8 * CONF_CQ_ENTRIES];
-	gni_return_t rc = GNI_RC_SUCCESS;
-	unsigned int n = 0;
 
 	cq_write(&self->d, 1);
-	while (rc == GNI_RC_SUCCESS && n < 8 * CONF_CQ_ENTRIES) {
-		many[n] = self->d;
-		rc = GNI_CtPostCqWrite(self->s.ep, &many[n++]);
-	}
+	cq_writes(self->s.ep, &self->d, many, GNI_CtPostCqWrite);
 	RC(ERROR_RESOURCE, GNI_CtPostCqWrite(self->s.ep, &self->d));
 }
 
