@@ -4,8 +4,11 @@
 import shlex
 
 from . import disk, host, kernel_image, share
+from .errors import ConfigError
 
 AGENT_PORT = "org.opengni.agent"
+# Linux on x86 cuts off what is longer, without a word.
+KERNEL_WORDS_MAX = 2047
 
 
 def _machine(config):
@@ -102,7 +105,10 @@ def _system(config, node):
     if config.boots_itself:
         # The disk's boot loader has the kernel's command line: what reaches it, or the system, is in the machine's own description.
         return ["-smbios", f"type=11,value={words.replace(',', ',,')}"]
-    line = ["-kernel", str(kernel_image.to_boot(config.kernel_path())), "-append", f"console=ttyS0 {words}"]
+    words = f"console=ttyS0 {words}"
+    if len(words) > KERNEL_WORDS_MAX:
+        raise ConfigError(f"the kernel would be told {len(words)} bytes, and takes {KERNEL_WORDS_MAX}: give less with --append")
+    line = ["-kernel", str(kernel_image.to_boot(config.kernel_path())), "-append", words]
     return line + (["-initrd", str(config.initrd_path())] if config.initrd_path() else [])
 
 

@@ -184,6 +184,15 @@ class Told(DiskCase):
         line = qemu.command(self.config(kernel="/bin/true", root="/dev/vda7"), 0, mock.MagicMock())
         self.assertIn("root=/dev/vda7 rw", line[line.index("-append") + 1])
 
+    def test_more_words_than_a_kernel_takes(self):
+        """They would be cut off without a word. As much as 256 nodes at any places need is taken."""
+        places = ",".join(str(92_000 - 3 * n) for n in range(256))
+        most = self.config(kernel="/bin/true", initrd="/bin/false", nodes=256, machine="a", place=places, net=True, ipogif=True)
+        most.layout = Machine(92544, 16, 6)
+        qemu.command(most, 255, mock.MagicMock())
+        with self.assertRaisesRegex(ConfigError, r"the kernel would be told 2\d\d\d bytes, and takes 2047: give less with --append"):
+            qemu.command(self.config(kernel="/bin/true", initrd="/bin/false", append="x" * 1900), 0, mock.MagicMock())
+
     def test_no_driver(self):
         words = qemu.kernel_arguments(self.config(load_driver=False), 0).split()
         self.assertIn("opengni.noload", words)

@@ -109,6 +109,15 @@ inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d,
 	return GNI_RC_SUCCESS;
 }
 
+constexpr const char *kBadPieceEndpoint = "a piece names an endpoint that is not bound, or of another NIC handle";
+constexpr const char *kBadPieceMemory = "an empty memory handle in a piece";
+
+/** Whether a piece of a chain may go to @ep: a chain has one NIC handle. */
+inline bool piece_endpoint_sound(const gni_ep *ep, const gni_nic *nic)
+{
+	return endpoints.valid(ep) && ep->bound && ep->nic == nic;
+}
+
 /** Whether @cq may be the source queue of a post of @ep. */
 inline bool source_queue_sound(const gni_ep *ep, const gni_cq *cq)
 {

@@ -67,10 +67,10 @@ gni_return_t check_piece(const Piece &p, const gni_nic *nic, bool get)
 {
 	const gni_return_t rc = GNI_RC_INVALID_PARAM;
 
-	if (!endpoints.valid(p.ep) || !p.ep->bound || p.ep->nic != nic)
-		return refuse(rc, kCtPostFma, "a piece names an endpoint that is not bound, or of another NIC handle");
+	if (!piece_endpoint_sound(p.ep, nic))
+		return refuse(rc, kCtPostFma, "%s", kBadPieceEndpoint);
 	if (gni_hndl_none(&p.remote) || (get && gni_hndl_none(&p.local)))
-		return refuse(rc, kCtPostFma, "an empty memory handle in a piece");
+		return refuse(rc, kCtPostFma, "%s", kBadPieceMemory);
 	if (nic->checks &&
 	    (!mem_address_sound(p.remote, p.remote_addr) || (get && !mem_address_sound(p.local, p.local_addr))))
 		return refuse(rc, kCtPostFma, "bits 63 to 40 of an address in a piece are not those of its region");

@@ -43,15 +43,12 @@ gni_return_t check_followers(const gni_nic *nic, const void *at)
 	const gni_return_t rc = GNI_RC_INVALID_PARAM;
 
 	for (uint32_t n = 1; at; n++, at = follower(at)->next_descr) {
-		const gni_ep *ep = follower(at)->ep_hndl;
-
 		if (n == kMostWrites)
 			return refuse(rc, kCtPostCqWrite, "more than %u pieces", kMostWrites);
-		if (!endpoints.valid(ep) || !ep->bound || ep->nic != nic)
-			return refuse(rc, kCtPostCqWrite,
-				      "a piece names an endpoint that is not bound, or of another NIC handle");
+		if (!piece_endpoint_sound(follower(at)->ep_hndl, nic))
+			return refuse(rc, kCtPostCqWrite, "%s", kBadPieceEndpoint);
 		if (gni_hndl_none(&follower(at)->remote_mem_hndl))
-			return refuse(rc, kCtPostCqWrite, "an empty memory handle in a piece");
+			return refuse(rc, kCtPostCqWrite, "%s", kBadPieceMemory);
 	}
 	return GNI_RC_SUCCESS;
 }

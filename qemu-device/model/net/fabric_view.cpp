@@ -8,6 +8,7 @@
 
 #include "fabric/membership.hpp"
 #include "fabric/tables_store.hpp"
+#include "router/routing_mode.hpp"
 
 namespace aries::net
 {
@@ -16,16 +17,6 @@ namespace
 {
 
 constexpr uint32_t HASHES = 64; // tried for the ways of a mode
-
-uint32_t number(const std::string &text, const std::string &what)
-{
-	uint32_t value = 0;
-	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-
-	if (text.empty() || error != std::errc() || end != text.data() + text.size())
-		throw Error("'" + text + "' is no number of a " + what);
-	return value;
-}
 
 DragonflyShape shape_of(const SegmentShape &shape)
 {
@@ -61,14 +52,37 @@ std::string rate_text(float rate)
 	return text;
 }
 
-std::string state_name(const Network::LinkView &link)
+} // namespace
+
+uint32_t number_of(const std::string &text, const std::string &what)
+{
+	uint32_t value = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+
+	if (text.empty() || error != std::errc() || end != text.data() + text.size())
+		throw Error("'" + text + "' is no number of a " + what);
+	return value;
+}
+
+const char *state_name(const Network::LinkView &link)
 {
 	if (!link.up)
 		return "down";
 	return link.lanes < LANES ? "degraded" : "up";
 }
 
-} // namespace
+bool is_wrong(const Network::LinkView &link)
+{
+	return !link.up || link.lanes < LANES || link.error_rate > 0;
+}
+
+const std::map<std::string, uint16_t> &delivery_modes()
+{
+	static const std::map<std::string, uint16_t> modes{
+		{"adaptive", 0}, {"minimal", DLV_MIN_HASH}, {"nonminimal", DLV_NMIN_HASH}, {"ordered", DLV_IN_ORDER}};
+
+	return modes;
+}
 
 LinkName link_name(const std::string &text)
 {
@@ -76,7 +90,7 @@ LinkName link_name(const std::string &text)
 
 	if (colon == std::string::npos)
 		throw Error("'" + text + "' is no link: give ROUTER:TILE, as 12:30");
-	return {number(text.substr(0, colon), "router"), number(text.substr(colon + 1), "tile")};
+	return {number_of(text.substr(0, colon), "router"), number_of(text.substr(colon + 1), "tile")};
 }
 
 Part part_of(const std::string &kind, const std::string &name)
@@ -84,9 +98,9 @@ Part part_of(const std::string &kind, const std::string &name)
 	if (kind == "link")
 		return {Part::Kind::Link, link_name(name), 0};
 	if (kind == "router")
-		return {Part::Kind::Router, {number(name, "router"), 0}, 0};
+		return {Part::Kind::Router, {number_of(name, "router"), 0}, 0};
 	if (kind == "node")
-		return {Part::Kind::Node, {0, 0}, number(name, "node")};
+		return {Part::Kind::Node, {0, 0}, number_of(name, "node")};
 	throw Error("'" + kind + "' is no part of a network: link, router or node");
 }
 
@@ -248,7 +262,7 @@ Json FabricView::links(bool all) const
 {
 	Json lines = Json::array();
 	const uint32_t count = for_each_link(false, [&](uint32_t router, uint32_t tile, const Network::LinkView &link) {
-		if (all || !link.up || link.lanes < LANES || link.error_rate > 0 || link.replays)
+		if (all || is_wrong(link) || link.replays)
 			lines.push_back(link_line(router, tile));
 	});
 

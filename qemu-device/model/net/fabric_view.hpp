@@ -33,6 +33,18 @@ struct Part {
 	uint32_t node; ///< address of a member
 };
 
+/** A number without a sign. @throws Error that names what it should be a number of */
+uint32_t number_of(const std::string &text, const std::string &what);
+
+/** "down", "degraded" with lanes that do not work, or "up". */
+const char *state_name(const Network::LinkView &link);
+
+/** Whether a link is down, has lanes that do not work, or bit errors. */
+bool is_wrong(const Network::LinkView &link);
+
+/** Modes of delivery that a way can be asked for in, and their bits in a packet's header. */
+const std::map<std::string, uint16_t> &delivery_modes();
+
 /** "ROUTER:TILE". @throws Error if it is something else */
 LinkName link_name(const std::string &text);
 

@@ -9,7 +9,6 @@
 #include "net/serve.hpp"
 #include "net/top.hpp"
 #include "net/watch.hpp"
-#include "router/routing_mode.hpp"
 #include "topo/program.hpp"
 
 using namespace aries;
@@ -19,10 +18,20 @@ using program::Command, program::Option;
 namespace
 {
 
-const program::Names MODES{{"adaptive", "0"},
-			   {"minimal", std::to_string(DLV_MIN_HASH)},
-			   {"nonminimal", std::to_string(DLV_NMIN_HASH)},
-			   {"ordered", std::to_string(DLV_IN_ORDER)}};
+/* As a command line has them. */
+const program::Names &modes()
+{
+	static const program::Names names = [] {
+		program::Names all;
+
+		for (const auto &[name, bits] : delivery_modes())
+			all[name] = std::to_string(bits);
+		return all;
+	}();
+
+	return names;
+}
+
 const program::Names SWITCH{{"on", "true"}, {"off", "false"}};
 
 /* What was given to the commands. */
@@ -93,7 +102,7 @@ std::vector<Command> reports(Given &g)
 			{"--mode",
 			 &g.mode,
 			 "adaptive, minimal, nonminimal or ordered",
-			 {.check = program::named(MODES)}}},
+			 {.check = program::named(modes())}}},
 		       [&g](FabricView &v) { return v.route(g.from, g.to, g.mode); }),
 	};
 }

@@ -18,7 +18,7 @@ void draw(std::ostream &out, const FabricView &view)
 
 		if (!link.up)
 			marks.links[number] = topology::Marks::Link::Down;
-		else if (link.lanes < LANES || link.error_rate > 0)
+		else if (is_wrong(link))
 			marks.links[number] = topology::Marks::Link::Degraded;
 	}
 	marks.routers = view.members_by_router();

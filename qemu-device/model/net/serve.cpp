@@ -22,7 +22,6 @@
 
 #include "net/metrics.hpp"
 #include "net/source.hpp"
-#include "router/routing_mode.hpp"
 
 namespace aries::net
 {
@@ -37,46 +36,26 @@ constexpr size_t LEAST_TOKEN = 16;    // characters
 constexpr size_t MOST_REQUEST = 4096; // bytes of a body, of which none has any use
 constexpr time_t PATIENCE_S = 5;      // with a client that has begun a request, or reads an answer
 
-const std::map<std::string, uint16_t> MODES{
-	{"adaptive", 0}, {"minimal", DLV_MIN_HASH}, {"nonminimal", DLV_NMIN_HASH}, {"ordered", DLV_IN_ORDER}};
-
-/* A request that cannot be answered, whoever asks again. */
-class BadRequest : public std::runtime_error
-{
-public:
-	using std::runtime_error::runtime_error;
-};
-
-std::optional<uint32_t> number_of(const Request &request, const char *name)
-{
-	if (!request.has_param(name))
-		return {};
-	const std::string text = request.get_param_value(name);
-	uint32_t value = 0;
-	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-
-	if (text.empty() || error != std::errc() || end != text.data() + text.size())
-		throw BadRequest(std::string(name) + " is no number");
-	return value;
-}
-
 uint32_t needed_number(const Request &request, const char *name)
 {
-	const std::optional<uint32_t> value = number_of(request, name);
+	if (!request.has_param(name))
+		throw Error(std::string(name) + " is missing");
+	return number_of(request.get_param_value(name), name);
+}
 
-	if (!value)
-		throw BadRequest(std::string(name) + " is missing");
-	return *value;
+std::optional<uint32_t> given_number(const Request &request, const char *name)
+{
+	return request.has_param(name) ? std::optional(needed_number(request, name)) : std::nullopt;
 }
 
 uint16_t mode_of(const Request &request)
 {
 	if (!request.has_param("mode"))
 		return 0;
-	const auto mode = MODES.find(request.get_param_value("mode"));
+	const auto mode = delivery_modes().find(request.get_param_value("mode"));
 
-	if (mode == MODES.end())
-		throw BadRequest("mode is adaptive, minimal, nonminimal or ordered");
+	if (mode == delivery_modes().end())
+		throw Error("mode is adaptive, minimal, nonminimal or ordered");
 	return mode->second;
 }
 
@@ -93,7 +72,7 @@ const Report REPORTS[] = {
 	 [](FabricView &view, const Request &request) { return view.tiles(needed_number(request, "router")); }},
 	{"/api/counters",
 	 [](FabricView &view, const Request &request) {
-		 return view.counters(needed_number(request, "router"), number_of(request, "tile"));
+		 return view.counters(needed_number(request, "router"), given_number(request, "tile"));
 	 }},
 	{"/api/route",
 	 [](FabricView &view, const Request &request) {
@@ -266,10 +245,9 @@ private:
 	{
 		try {
 			tell();
-		} catch (const BadRequest &error) {
-			refuse(response, 400, error.what());
 		} catch (const std::exception &error) {
-			/* The fabric may begin anew. */
+			/* Of a fabric that is there, what was asked makes no sense; one that is not there may begin
+			 * anew. */
 			refuse(response, source_.there() ? 400 : 503, error.what());
 		}
 	}

@@ -79,13 +79,6 @@ std::string end_text(uint32_t router, uint32_t tile)
 	return std::to_string(router) + ":" + std::to_string(tile);
 }
 
-const char *state_of(const Network::LinkView &link)
-{
-	if (!link.up)
-		return "down";
-	return link.lanes < LANES || link.error_rate > 0 ? "degraded" : "up";
-}
-
 void add_links(TopView &view, const Sample &now, const Before &before, double seconds)
 {
 	for (const TileSample &tile : now.tiles) {
@@ -95,14 +88,14 @@ void add_links(TopView &view, const Sample &now, const Before &before, double se
 		const double waited = before.more(tile, ARIES_RTR_IN_STALL) + before.more(tile, ARIES_RTR_OUT_STALL);
 
 		view.rows.push_back({end_text(tile.name.router, tile.name.tile), tile.router, tile.kind,
-				     end_text(tile.link.far.router, tile.link.far.tile), state_of(tile.link),
+				     end_text(tile.link.far.router, tile.link.far.tile), state_name(tile.link),
 				     std::to_string(tile.link.lanes),
 				     rate_text(before.more(tile, ARIES_RTR_OUT_FLITS) * megabytes),
 				     rate_text(before.more(tile, ARIES_RTR_IN_FLITS) * megabytes),
 				     rate_text(waited / ROUTER_HZ * 1e6 / seconds),
 				     rate_text(static_cast<double>(tile.link.load_ns) / 1e3),
 				     rate_text(before.replays(tile) / seconds)});
-		view.wrong.push_back(std::string(state_of(tile.link)) != "up");
+		view.wrong.push_back(is_wrong(tile.link));
 	}
 }
 
@@ -196,7 +189,7 @@ std::vector<std::string> head_of(const Sample &now, const std::string &name)
 	const auto links = count(now.tiles, [](const TileSample &tile) { return tile.connected; });
 	const auto down = count(now.tiles, [](const TileSample &tile) { return tile.connected && !tile.link.up; });
 	const auto worse = count(now.tiles, [](const TileSample &tile) {
-		return tile.connected && std::string(state_of(tile.link)) == "degraded";
+		return tile.connected && tile.link.up && is_wrong(tile.link);
 	});
 
 	return {"fabric " + name + ": " + std::to_string(now.nodes) + " nodes, " + std::to_string(now.routers) +
@@ -204,7 +197,7 @@ std::vector<std::string> head_of(const Sample &now, const std::string &name)
 			text_of("%.3f", now.modelled_ahead_s) + " s ahead" + (now.quiesce.left_ns ? "; QUIESCED" : ""),
 		"members: " + std::to_string(alive) + " of " + std::to_string(now.members.size()) +
 			" alive; ends of links at routers in use: " + std::to_string(links) + ", " +
-			std::to_string(down) + " down, " + std::to_string(worse) + " degraded"};
+			std::to_string(down) + " down, " + std::to_string(worse) + " degraded or with bit errors"};
 }
 
 } // namespace

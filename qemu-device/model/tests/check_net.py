@@ -436,7 +436,7 @@ class Serve(FabricCase):
     def test_requests_that_make_no_sense(self):
         self.serve("--token-file", self.token_file)
         for status, word, path in ((404, "/api/route", "/"), (404, "/metrics", "/api"), (400, "router is missing", "/api/tiles"),
-                                   (400, "router is no number", "/api/tiles?router=%3Cb%3E"), (400, "router 16 is none", "/api/tiles?router=16"),
+                                   (400, "is no number of a router", "/api/tiles?router=%3Cb%3E"), (400, "router 16 is none", "/api/tiles?router=16"),
                                    (400, "tile 48 is none", "/api/counters?router=0&tile=48"), (400, "to is missing", "/api/route?from=0"),
                                    (400, "node 9 is none", "/api/route?from=0&to=9"), (400, "mode is", "/api/route?from=0&to=1&mode=scenic"),
                                    (400, "no number", "/api/tiles?router=4294967296"), (400, "no number", "/api/tiles?router=-1")):

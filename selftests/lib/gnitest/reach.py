@@ -172,10 +172,11 @@ class Reach:
             elif changed in project.files or compiled and (changed.parent in project.folders or project.borrows(changed)):
                 options = ("", ()) if slow_tests() else (suite, ("slow", *without))
                 reached = project.reached_tests(changed, *options)
-                if reached:
-                    self._choose(layer, reached, name, "they are made from it")
-                elif own and changed not in project.files:
+                # Of programs that are not compiled yet nobody knows what they include, so any may be among the reached.
+                if own and changed not in project.files:
                     self._choose(layer, None, name, "its build does not know it yet")
+                elif reached:
+                    self._choose(layer, reached, name, "they are made from it")
                 known |= own or bool(reached)
             elif own:
                 self._choose(layer, None, name, "it is in its folder")
