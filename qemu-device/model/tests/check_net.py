@@ -455,6 +455,11 @@ class Serve(FabricCase):
         with concurrent.futures.ThreadPoolExecutor(50) as pool:
             answers = list(pool.map(lambda _: self.ask("/metrics")[0], range(200)))
         self.assertEqual(answers, [200] * 200)
+        # Nor does one who stays after its answer.
+        connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("GET", f"/api/show?token={self.TOKEN}")
+        self.assertEqual(connection.getresponse().getheader("Connection"), "close")
         for one in silent:
             one.close()
 
@@ -522,7 +527,13 @@ class Terminal:
         until = time.monotonic() + seconds
         while self._read(until):
             pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        # Whoever has closed the terminal ends soon.
+        while time.monotonic() < until:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.01)
+        raise AssertionError("it has not ended, and shows:\n" + "\n".join(self.screen.display))
 
     def close(self):
         """Ends it if it has not ended."""
@@ -608,7 +619,11 @@ class Top(FabricCase):
         self.good("restore", "link", "0:1")
         self.good("fail", "node", "1")
         time.sleep(0.5)
-        terminal.shows("PAUSED", "2 down", without=("cut off",))
+        # Drawn anew after all that, with what was there before the pause.
+        terminal.type("r")
+        text = terminal.shows("by CNAME, PAUSED")
+        self.assertIn("2 down", text)
+        self.assertNotIn("cut off", text)
         terminal.type("p")
         terminal.shows("0 down", "cut off", without=("PAUSED",))
         terminal.type("q")
